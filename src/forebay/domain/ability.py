@@ -1,0 +1,43 @@
+"""What an endpoint can take, and what a request needs, as one set of flags."""
+
+import enum
+
+
+class Ability(enum.IntFlag):
+    """An endpoint may serve a request when it has every flag that the request needs.
+
+    Formats are flags too: engines differ in their image decoders, and a picture in a format that one of them drops in
+    silence must go to another.
+    """
+
+    TEXT = enum.auto()
+    IMAGE = enum.auto()
+    AUDIO = enum.auto()
+    VIDEO = enum.auto()
+
+    CHAT = enum.auto()
+    COMPLETIONS = enum.auto()
+    EMBEDDINGS = enum.auto()
+    MESSAGES = enum.auto()
+
+    WEBP = enum.auto()
+    TIFF = enum.auto()
+    HEIC = enum.auto()
+    AVIF = enum.auto()
+
+
+MODALITIES = (Ability.TEXT, Ability.IMAGE, Ability.AUDIO, Ability.VIDEO)
+
+
+def names(flags: Ability) -> list[str]:
+    """Lower-case names of the flags that are set, for people and JSON."""
+    return [flag.name.lower() for flag in Ability if flag in flags and flag.name]
+
+
+class Role(enum.IntFlag):
+    """The stages that an endpoint runs. An ordinary engine runs all three."""
+
+    ENCODE = enum.auto()
+    PREFILL = enum.auto()
+    DECODE = enum.auto()
+    ALL = ENCODE | PREFILL | DECODE

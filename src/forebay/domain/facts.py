@@ -1,0 +1,62 @@
+"""What filters and scorers may know of an endpoint: one set of names, two shapes.
+
+A policy is written once, as arithmetic on these names. Over a small pool it is evaluated once per endpoint on plain
+numbers, which is fastest there; over a large one it is evaluated once on float64 columns, one element per endpoint.
+Both give the same numbers, since IEEE arithmetic in the same order is the same.
+"""
+
+from collections.abc import Mapping
+from typing import Any, Protocol, TypeAlias
+
+import msgspec
+
+from forebay.domain.request import Demand, InferenceRequest
+
+# A float for one endpoint, or a float64 array over a pool. NaN is unknown. Typed Any because no static type says
+# "either, but the same one throughout an expression" without an overload for every operator.
+Quantity: TypeAlias = Any
+
+
+class Facts(Protocol):
+    """Beliefs about one endpoint, or about every endpoint of a pool, at one moment.
+
+    Flags are 0.0 or 1.0. NaN is unknown. Bit sets (`abilities`, `roles`) are ints. Times are microseconds.
+    """
+
+    slot: Quantity  # int: the endpoint's place in the conductor's tables
+    usable: Quantity  # flag: breaker closed or lending its probe, not cooling down, not reported down
+    draining: Quantity  # flag: takes no new request
+    serves: Quantity  # flag, NaN unknown: lists the pool's model
+    abilities: Quantity  # int bit set of Ability
+    roles: Quantity  # int bit set of Role
+    context_tokens: Quantity  # longest sequence, NaN unknown
+    in_flight: Quantity  # requests that this gateway has open there, exact
+    max_in_flight: Quantity  # bound on in_flight, inf for none
+    running: Quantity  # scraped requests running, NaN unknown
+    waiting: Quantity  # scraped requests waiting, NaN unknown
+    kv_usage: Quantity  # scraped, 0..1, NaN unknown
+    viewed_at: Quantity  # when those were scraped, NaN never
+    foreign: Quantity  # requests there that are not ours, as of the scrape, >= 0; NaN unknown
+    encode_us_per_patch: Quantity  # capacity, with what was learned of this endpoint's speed
+    prefill_us_per_token: Quantity
+    decode_us_per_token: Quantity  # one decode step of a lightly loaded engine
+    backlog_us: Quantity  # own encode and prefill work there that has shown no first token
+    head_us: Quantity  # of that, the oldest request's
+    progressed_at: Quantity  # when that oldest one began to be worked on, as far as we can tell
+    decoding: Quantity  # own requests past their first token
+    kv_tokens: Quantity  # own tokens in its KV cache
+    kv_capacity_tokens: Quantity  # NaN unknown
+    gap_p95_us: Quantity  # 95th percentile of gaps between tokens seen there, NaN unknown
+    bytes_per_us: Quantity  # bandwidth of the path to it
+    numa_apart: Quantity  # flag, NaN unknown: pre-processing sits on another NUMA node than the device
+    ramp: Quantity  # slow start: 0 < share <= 1 of its capacity that a fresh replica should be given
+
+
+class Ask(msgspec.Struct, frozen=True, gc=False):
+    """The question put to a profile: this request, now. `cached_tokens` has the endpoints believed to hold a prefix of it."""
+
+    request: InferenceRequest
+    demand: Demand
+    at: int
+    cached_tokens: Mapping[int, float]
+    encoded_patches: Mapping[int, float]
