@@ -102,9 +102,7 @@ def scene(name: str, shapes: Sequence[Shape], question: str, answer: str, size: 
 
 def tone(seconds: float = 1.0, hertz: float = 440.0, rate: int = 16_000) -> bytes:
     """Make a mono 16-bit WAV file of a sine tone; `rate` is in samples a second."""
-    samples = (
-        round(12_000 * math.sin(2 * math.pi * hertz * n / rate)) for n in range(round(seconds * rate))
-    )
+    samples = (round(12_000 * math.sin(2 * math.pi * hertz * n / rate)) for n in range(round(seconds * rate)))
     file = io.BytesIO()
     with wave.open(file, "wb") as out:
         out.setnchannels(1)

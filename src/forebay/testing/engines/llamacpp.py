@@ -1,0 +1,82 @@
+"""llama.cpp's own HTTP server, in this process, from the `xllamacpp` wheel (CPU, no compiler needed).
+
+Run as `python -m forebay.testing.engines.llamacpp --port 18081 --model M.gguf [--mmproj P.gguf]`.
+"""
+
+import argparse
+import signal
+import threading
+from collections.abc import Sequence
+from typing import Any
+
+from forebay.testing.engines.lifeline import stop_when_stdin_closes
+
+HTTP_THREADS = 16
+"""Bounds the requests that the server reads at once; each waiting request holds one."""
+
+
+def parser() -> argparse.ArgumentParser:
+    """Build the command line; `--ctx` is in tokens and is shared equally by the `--parallel` slots."""
+    command = argparse.ArgumentParser(prog="python -m forebay.testing.engines.llamacpp", description=__doc__)
+    command.add_argument("--host", default="127.0.0.1")
+    command.add_argument("--port", type=int, required=True)
+    command.add_argument("--model", required=True, help="GGUF file of the language model")
+    command.add_argument("--mmproj", help="GGUF file of the picture or sound encoder")
+    command.add_argument("--alias", help="the model name that clients see")
+    command.add_argument("--parallel", type=int, default=4, help="slots: requests decoded together")
+    command.add_argument("--ctx", type=int, default=8192, help="tokens of context, over all slots")
+    command.add_argument("--threads", type=int, default=1)
+    command.add_argument("--image-min-tokens", type=int)
+    command.add_argument("--image-max-tokens", type=int)
+    command.add_argument("--embedding", action="store_true", help="serve mean-pooled embeddings")
+    command.add_argument("--watch-stdin", action="store_true", help="stop when standard input closes")
+    return command
+
+
+def parameters(options: argparse.Namespace) -> Any:
+    """Translate the command line into llama.cpp's parameters (an `xllamacpp.CommonParams`)."""
+    import xllamacpp
+
+    wanted = xllamacpp.CommonParams()
+    wanted.model.path = options.model
+    wanted.hostnames = [options.host]
+    wanted.port = options.port
+    wanted.n_ctx = options.ctx
+    wanted.n_parallel = options.parallel
+    wanted.n_gpu_layers = 0
+    wanted.cpuparams.n_threads = wanted.cpuparams_batch.n_threads = options.threads
+    wanted.n_threads_http = HTTP_THREADS
+    wanted.endpoint_metrics = wanted.endpoint_slots = True
+    wanted.use_jinja = True
+    if options.alias:
+        wanted.model_alias = {options.alias}
+    if options.mmproj:
+        wanted.mmproj.path = options.mmproj
+        wanted.mmproj_use_gpu = False
+    if options.image_min_tokens:
+        wanted.image_min_tokens = options.image_min_tokens
+    if options.image_max_tokens:
+        wanted.image_max_tokens = options.image_max_tokens
+    if options.embedding:
+        wanted.embedding = True
+        wanted.pooling_type = xllamacpp.llama_pooling_type.LLAMA_POOLING_TYPE_MEAN
+    return wanted
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Serve until SIGTERM, SIGINT or, with `--watch-stdin`, the end of standard input."""
+    import xllamacpp
+
+    options = parser().parse_args(arguments)
+    server = xllamacpp.Server(parameters(options))
+    stop = threading.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: stop.set())
+    if options.watch_stdin:
+        stop_when_stdin_closes()
+    print(f"listening on {server.listening_address}", flush=True)  # noqa: T201  a line for the log file
+    stop.wait()
+
+
+if __name__ == "__main__":
+    main()
