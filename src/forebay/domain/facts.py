@@ -5,7 +5,7 @@ numbers, which is fastest there; over a large one it is evaluated once on float6
 Both give the same numbers, since IEEE arithmetic in the same order is the same.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Protocol, TypeAlias
 
 import msgspec
@@ -52,11 +52,33 @@ class Facts(Protocol):
     ramp: Quantity  # slow start: 0 < share <= 1 of its capacity that a fresh replica should be given
 
 
+class PoolFacts(Protocol):
+    """A pool's endpoints at one moment: always as rows, and as columns too when it is large enough to pay.
+
+    Both hold the same endpoints in the same order.
+    """
+
+    @property
+    def rows(self) -> Sequence[Facts]:
+        """One Facts of plain numbers per endpoint."""
+        ...
+
+    @property
+    def columns(self) -> Facts | None:
+        """One Facts of arrays over all endpoints, or None for a small pool."""
+        ...
+
+
 class Ask(msgspec.Struct, frozen=True, gc=False):
-    """The question put to a profile: this request, now. `cached_tokens` has the endpoints believed to hold a prefix of it."""
+    """The question put to a profile: this request, now.
+
+    `cached_tokens` and `encoded_patches` name, by slot, the endpoints believed to hold a prefix of the prompt or some
+    of its media already encoded, and how much of it. `tried` are the slots where this request has failed.
+    """
 
     request: InferenceRequest
     demand: Demand
     at: int
     cached_tokens: Mapping[int, float]
     encoded_patches: Mapping[int, float]
+    tried: tuple[int, ...] = ()

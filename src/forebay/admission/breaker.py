@@ -1,0 +1,190 @@
+"""When an endpoint may be sent requests: a circuit breaker fed by own outcomes, with probes as a second witness."""
+
+import enum
+from collections.abc import Hashable, Iterable
+
+import msgspec
+
+from forebay.domain.outcome import FailureKind
+
+SECOND_US = 1_000_000
+
+# Only what speaks of the endpoint itself. CLIENT_STATUS is the request's own fault, and a burst of those must never
+# take a fleet down. TOTAL_TIMEOUT says that the answer was long, DRAIN_TIMEOUT that we are leaving. RATE_LIMITED
+# cools instead.
+COUNTED = frozenset(
+    {
+        FailureKind.CONNECT,
+        FailureKind.RESET,
+        FailureKind.PROTOCOL,
+        FailureKind.FIRST_CONTENT_TIMEOUT,
+        FailureKind.IDLE_TIMEOUT,
+        FailureKind.TRUNCATED,
+        FailureKind.STREAM_ERROR,
+        FailureKind.SERVER_STATUS,
+    }
+)
+
+# The endpoint answered as a sound engine would, though the request was not served.
+ANSWERED = frozenset({FailureKind.CLIENT_STATUS, FailureKind.RATE_LIMITED})
+
+
+class BreakerSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """When an endpoint is left alone, and for how long.
+
+    `failures` in a row open the breaker for `open_seconds`; each failed probe request doubles that, up to
+    `max_open_seconds`. `failed_probes` health probes in a row, with no own success since the first of them, open it
+    too. A 429 cools the endpoint for its Retry-After, or `rate_limited_seconds` without one, at most
+    `max_cooldown_seconds`.
+    """
+
+    failures: int = 5
+    open_seconds: float = 10.0
+    max_open_seconds: float = 160.0
+    failed_probes: int = 3
+    rate_limited_seconds: float = 1.0
+    max_cooldown_seconds: float = 600.0
+
+
+class BreakerState(enum.StrEnum):
+    """What an endpoint may be sent: everything, nothing, or one request to try it."""
+
+    CLOSED = "closed"
+    OPEN = "open"
+    HALF_OPEN = "half-open"
+    COOLING = "cooling"
+
+
+class Breaker:
+    """One endpoint's breaker. `key` names an attempt; all times are microseconds.
+
+    Every attempt told by `dispatched` is closed by exactly one of `succeeded`, `failed` and `cancelled`. While the
+    breaker is not closed only the attempt that was lent as a trial is heard: older ones speak of the past.
+    """
+
+    def __init__(self, settings: BreakerSettings) -> None:
+        self._settings = settings
+        self._failures = 0
+        self._open_until: int | None = None
+        self._open_seconds = settings.open_seconds
+        self._opened_by_probes = False
+        self._trial: Hashable | None = None
+        self._cooldown_until = 0
+        self._failed_probes = 0
+        self._first_failed_probe_at = 0
+        self._succeeded_at: int | None = None
+
+    @property
+    def cooldown_until(self) -> int:
+        """When a rate-limited endpoint may be asked again; in the past, or 0, when it is not cooling."""
+        return self._cooldown_until
+
+    def state(self, at: int) -> BreakerState:
+        """What the endpoint may be sent now."""
+        if at < self._cooldown_until:
+            return BreakerState.COOLING
+        if self._open_until is None:
+            return BreakerState.CLOSED
+        return BreakerState.OPEN if at < self._open_until else BreakerState.HALF_OPEN
+
+    def usable(self, at: int) -> bool:
+        """Whether one more request may be sent: closed, or half-open with its trial not yet lent."""
+        state = self.state(at)
+        return state is BreakerState.CLOSED or (state is BreakerState.HALF_OPEN and self._trial is None)
+
+    def next_change_at(self) -> int | None:
+        """When time alone makes the endpoint usable, possibly in the past; None if it is, or waits for a trial."""
+        if self._trial is not None:
+            return None
+        until = max(self._cooldown_until, self._open_until or 0)
+        return until or None
+
+    def dispatched(self, key: Hashable, at: int) -> None:
+        """An attempt was sent. If the breaker is half-open, it is the trial."""
+        if self.state(at) is BreakerState.HALF_OPEN and self._trial is None:
+            self._trial = key
+
+    def answering(self, key: Hashable, at: int) -> None:
+        """The attempt's first token came. A trial closes the breaker, but one counted failure opens it again."""
+        self._succeeded_at = at
+        if self._is_trial(key):
+            self._close(failures=self._settings.failures - 1)
+
+    def succeeded(self, key: Hashable, at: int) -> None:
+        """The attempt ended well."""
+        self._succeeded_at = at
+        if self._open_until is None or self._is_trial(key):
+            self._close(failures=0)
+            self._open_seconds = self._settings.open_seconds
+
+    def failed(self, key: Hashable, kind: FailureKind, at: int, retry_after_us: int = 0) -> None:
+        """The attempt ended badly. `retry_after_us` is the engine's wish after a 429, 0 for none."""
+        if kind is FailureKind.RATE_LIMITED:
+            self._cool(at, retry_after_us)
+        if kind in COUNTED:
+            self._count(key, at)
+        elif kind in ANSWERED and self._is_trial(key):
+            self._close(failures=self._settings.failures - 1)
+        else:
+            self.cancelled(key)
+
+    def cancelled(self, key: Hashable) -> None:
+        """The attempt was given up by us or the client, which says nothing of the endpoint."""
+        if self._is_trial(key):
+            self._trial = None
+
+    def probed(self, reachable: bool | None, at: int) -> None:
+        """A health probe's word; None is no word. Probes never overrule an own success that came since they failed."""
+        if reachable is None:
+            return
+        if reachable:
+            self._failed_probes = 0
+            if self._opened_by_probes:
+                self._close(failures=0)
+            return
+        if self._failed_probes == 0:
+            self._first_failed_probe_at = at
+        self._failed_probes += 1
+        if self._open_until is None and self._probes_say_down():
+            self._open(at, by_probes=True)
+
+    def _probes_say_down(self) -> bool:
+        alive_since = self._succeeded_at is not None and self._succeeded_at >= self._first_failed_probe_at
+        return self._failed_probes >= self._settings.failed_probes and not alive_since
+
+    def _is_trial(self, key: Hashable) -> bool:
+        return self._trial is not None and self._trial == key
+
+    def _count(self, key: Hashable, at: int) -> None:
+        if self._is_trial(key):
+            self._open_seconds = min(2 * self._open_seconds, self._settings.max_open_seconds)
+            self._open(at, by_probes=self._opened_by_probes)
+        elif self._open_until is None:
+            self._failures += 1
+            if self._failures >= self._settings.failures:
+                self._open(at, by_probes=False)
+
+    def _open(self, at: int, *, by_probes: bool) -> None:
+        self._trial = None
+        self._opened_by_probes = by_probes
+        self._open_until = at + int(self._open_seconds * SECOND_US)
+
+    def _close(self, *, failures: int) -> None:
+        self._trial = None
+        self._opened_by_probes = False
+        self._open_until = None
+        self._failures = failures
+
+    def _cool(self, at: int, retry_after_us: int) -> None:
+        wish = retry_after_us or int(self._settings.rate_limited_seconds * SECOND_US)
+        until = at + min(wish, int(self._settings.max_cooldown_seconds * SECOND_US))
+        self._cooldown_until = max(self._cooldown_until, until)
+
+
+def retry_after_seconds(changes: Iterable[int | None], at: int) -> int:
+    """Whole seconds, at least 1, until the first of these moments, for a Retry-After header.
+
+    `changes` are the `next_change_at` of the endpoints that could have served the request. Without any, 1.
+    """
+    soonest = min((change for change in changes if change is not None), default=at)
+    return max(1, -(-(soonest - at) // SECOND_US))

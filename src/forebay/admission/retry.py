@@ -1,0 +1,80 @@
+"""Whether a failed attempt may be tried again: by its kind, per request, and within a budget per pool."""
+
+import msgspec
+
+from forebay.domain.outcome import FailureKind
+
+SECOND_US = 1_000_000
+
+# The request itself was never at fault, and there may be time left. After TOTAL_TIMEOUT there is none, and
+# DRAIN_TIMEOUT means that this gateway is leaving.
+RETRIABLE = frozenset(
+    {
+        FailureKind.CONNECT,
+        FailureKind.RESET,
+        FailureKind.PROTOCOL,
+        FailureKind.FIRST_CONTENT_TIMEOUT,
+        FailureKind.IDLE_TIMEOUT,
+        FailureKind.TRUNCATED,
+        FailureKind.STREAM_ERROR,
+        FailureKind.RATE_LIMITED,
+        FailureKind.SERVER_STATUS,
+    }
+)
+
+
+class RetrySettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """How often to try again.
+
+    `max_retries` is per request, on top of its first try. Per pool, retries are at most `ratio` of the dispatches of
+    the last `window_seconds` or so, plus `minimum_per_second`: the form of Finagle's RetryBudget, which keeps a sick
+    fleet from being flooded by its own retries, and still lets a quiet one retry.
+    """
+
+    max_retries: int = 1
+    ratio: float = 0.2
+    minimum_per_second: float = 3.0
+    window_seconds: float = 10.0
+
+
+def may_retry(settings: RetrySettings, kind: FailureKind, *, content_sent: bool, tries: int) -> bool:
+    """Whether this failure may be tried again at all, the pool's budget aside.
+
+    `tries` counts the attempts made so far, so 1 after the first. Once the client has seen content, never: a second
+    answer would be glued to the first.
+    """
+    return kind in RETRIABLE and not content_sent and tries <= settings.max_retries
+
+
+class RetryBudget:
+    """A pool's budget: dispatches fill it, retries drain it, both forgotten with time constant `window_seconds`."""
+
+    def __init__(self, settings: RetrySettings) -> None:
+        self._settings = settings
+        self._window_us = settings.window_seconds * SECOND_US
+        self._dispatches = 0.0
+        self._retries = 0.0
+        self._at: int | None = None
+
+    def dispatched(self, at: int) -> None:
+        """A first try was sent."""
+        self._forget(at)
+        self._dispatches += 1.0
+
+    def withdraw(self, at: int) -> bool:
+        """Take one retry. False when the budget is spent, and then nothing is taken."""
+        self._forget(at)
+        settings = self._settings
+        allowed = settings.ratio * self._dispatches + settings.minimum_per_second * settings.window_seconds
+        if self._retries + 1.0 > allowed:
+            return False
+        self._retries += 1.0
+        return True
+
+    def _forget(self, at: int) -> None:
+        if self._at is not None:
+            # The hyperbolic form of exp(-t / window): the same slope at 0, and no transcendental function.
+            kept = self._window_us / (self._window_us + max(0, at - self._at))
+            self._dispatches *= kept
+            self._retries *= kept
+        self._at = at

@@ -1,0 +1,44 @@
+"""What a client is told of a failure, when the engine's own reply is not passed on."""
+
+import msgspec
+
+from forebay.domain.outcome import FailureKind
+
+
+class Answer(msgspec.Struct, frozen=True, gc=False):
+    """An HTTP status, a kebab-case code for programs, and a sentence for people."""
+
+    status: int
+    code: str
+    message: str
+
+
+# 502: the engine broke its word. 503: it could not be had, try again. 504: it took too long.
+_ANSWERS = {
+    FailureKind.CONNECT: (503, "the engine could not be reached"),
+    FailureKind.RESET: (502, "the engine broke the connection before its reply was whole"),
+    FailureKind.PROTOCOL: (502, "the engine's reply was not valid HTTP"),
+    FailureKind.FIRST_CONTENT_TIMEOUT: (504, "the engine sent no content in time"),
+    FailureKind.IDLE_TIMEOUT: (504, "the engine fell silent in the middle of its reply"),
+    FailureKind.TOTAL_TIMEOUT: (504, "the reply took longer than the total timeout"),
+    FailureKind.DRAIN_TIMEOUT: (503, "the gateway is shutting down"),
+    FailureKind.TRUNCATED: (502, "the engine ended its reply early"),
+    FailureKind.STREAM_ERROR: (503, "the engine reported an error in its stream"),
+    FailureKind.RATE_LIMITED: (429, "the engine is rate limited"),
+    FailureKind.SERVER_STATUS: (502, "the engine answered with a server error"),
+    FailureKind.CLIENT_STATUS: (400, "the engine refused the request"),
+}
+
+
+def answer_for(kind: FailureKind) -> Answer:
+    """The gateway's own words for a failure of this kind. Total over FailureKind."""
+    status, message = _ANSWERS[kind]
+    return Answer(status=status, code=f"engine-{kind.value}", message=message)
+
+
+NO_ENDPOINTS = Answer(503, "rejected-no-endpoints", "no endpoint can take this request now")
+SATURATED = Answer(503, "rejected-saturated", "every endpoint is full, and so is the queue")
+TTL_EXPIRED = Answer(503, "rejected-ttl-expired", "the request waited too long for a place")
+UNKNOWN_MODEL = Answer(404, "model-not-found", "no pool serves this model")
+NOT_CAPABLE = Answer(400, "rejected-not-capable", "no endpoint of this model can take this kind of input")
+TOO_LONG = Answer(400, "context-length-exceeded", "the prompt is longer than any endpoint's context")
