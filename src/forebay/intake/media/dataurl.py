@@ -25,7 +25,7 @@ _PERCENT_ESCAPES = tuple(
 )
 
 
-class InvalidDataURL(ValueError):
+class DataURLError(ValueError):
     """The text is no base64 data URL, or its payload no base64. The message holds nothing of the content."""
 
 
@@ -40,18 +40,18 @@ class DataURL(msgspec.Struct, frozen=True, gc=False):
 def decode_data_url(raw: str | Buffer) -> DataURL:
     """Decode a data URL. `raw` is its text, or the bytes of the JSON string that holds it, with or without the quotes.
 
-    A memoryview into a body is decoded without being copied first. Raises InvalidDataURL.
+    A memoryview into a body is decoded without being copied first. Raises DataURLError.
     """
     view = _view(raw)
     start = bytes(view[:MAX_HEADER_BYTES])
     comma = start.find(b",")
     if comma < 0:
-        raise InvalidDataURL("a data URL without a comma after its header")
+        raise DataURLError("a data URL without a comma after its header")
     return _decoded(_declared_mime(start[:comma]), view[comma + 1 :])
 
 
 def decode_media(raw: str | Buffer, declared_mime: str = "") -> DataURL:
-    """Decode bare base64, or a data URL where one stands by mistake (as in `input_audio.data`). Raises InvalidDataURL."""
+    """Decode bare base64, or a data URL where one stands by mistake (as in `input_audio.data`). Raises DataURLError."""
     view = _view(raw)
     if bytes(view[:MAX_HEADER_BYTES]).lstrip(_SPACES)[: len(_SCHEME)].lower() == _SCHEME:
         return decode_data_url(view)
@@ -69,7 +69,7 @@ def _view(raw: str | Buffer) -> memoryview:
         try:
             raw = raw.encode("ascii")
         except UnicodeEncodeError:
-            raise InvalidDataURL("media text holds characters outside ASCII") from None
+            raise DataURLError("media text holds characters outside ASCII") from None
     view = memoryview(raw)
     if len(view) >= 2 and view[0] == view[-1] == 0x22:  # the quotes of a JSON string
         return view[1:-1]
@@ -82,10 +82,10 @@ def _declared_mime(header: bytes) -> str:
         header = _unescaped(header)
     header = header.strip(_SPACES)
     if header[: len(_SCHEME)].lower() != _SCHEME:
-        raise InvalidDataURL("not a data URL")
+        raise DataURLError("not a data URL")
     parts = [part.strip(_SPACES) for part in header[len(_SCHEME) :].split(b";")]
     if len(parts) < 2 or parts[-1].lower() != b"base64":
-        raise InvalidDataURL("a data URL without `;base64` before its comma")
+        raise DataURLError("a data URL without `;base64` before its comma")
     return parts[0].decode("ascii", "replace").lower()
 
 
@@ -95,7 +95,7 @@ def _decoded(mime: str, payload: memoryview) -> DataURL:
     except ValueError:
         data = _tolerant(payload)
     if not data:
-        raise InvalidDataURL("no media bytes")
+        raise DataURLError("no media bytes")
     return DataURL(mime, data, xxhash.xxh3_128_intdigest(data))
 
 
@@ -109,11 +109,11 @@ def _tolerant(payload: memoryview) -> bytes:
     text = text.translate(_TO_STANDARD, _SPACES)
     text = text.removesuffix(b"=").removesuffix(b"=")
     if len(text) % 4 == 1:
-        raise InvalidDataURL("media is cut or no base64: one character too many")
+        raise DataURLError("media is cut or no base64: one character too many")
     try:
         return pybase64.b64decode(text + b"=" * (-len(text) % 4), validate=True)
     except ValueError:
-        raise InvalidDataURL("media holds characters outside base64") from None
+        raise DataURLError("media holds characters outside base64") from None
 
 
 def _unescaped(text: bytes) -> bytes:
@@ -121,4 +121,4 @@ def _unescaped(text: bytes) -> bytes:
     try:
         return msgspec.json.decode(b'"' + text + b'"', type=str).encode("ascii")
     except (msgspec.DecodeError, UnicodeEncodeError):
-        raise InvalidDataURL("media text holds characters outside ASCII") from None
+        raise DataURLError("media text holds characters outside ASCII") from None

@@ -12,7 +12,7 @@ Buffer: TypeAlias = bytes | bytearray | memoryview
 MICROSECONDS = 1_000_000
 
 
-class MalformedMedia(ValueError):
+class MalformedMedia(ValueError):  # noqa: N818  says what the bytes are, like a header does
     """The magic bytes name a format, but the header behind them is cut short or impossible.
 
     The message names the format and the fault, never the content.

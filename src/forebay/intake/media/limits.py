@@ -34,7 +34,8 @@ def check(header: MediaHeader, limits: MediaLimits, size_bytes: int = 0) -> Medi
     kind = _kind(header.modality)
     if size_bytes > limits.max_item_bytes:
         return MediaRefusal(
-            f"{kind}_too_many_bytes", f"{size_bytes} bytes of {kind}; at most {limits.max_item_bytes} are taken"
+            f"{kind}_too_many_bytes",
+            f"{size_bytes} bytes of {kind}; at most {limits.max_item_bytes} are taken",
         )
     if header.pixels > limits.max_pixels:
         return MediaRefusal(

@@ -42,7 +42,7 @@ def probe(data: Buffer, mime: str = "video/mp4") -> MediaHeader:
 
 
 def _tracks(data: Buffer, moov: Box, budget: Budget) -> list[Track]:
-    tracks = []
+    tracks: list[Track] = []
     for box in walk(data, moov.start, moov.end, budget):
         if box.kind == b"trak" and len(tracks) < MAX_TRACKS:
             tracks.append(read_track(data, box, budget))
@@ -50,7 +50,9 @@ def _tracks(data: Buffer, moov: Box, budget: Budget) -> list[Track]:
 
 
 def _sound(duration_us: int) -> MediaHeader:
-    return MediaHeader("audio/mp4", Ability.AUDIO, duration_us=duration_us, has_audio=True, sized=duration_us > 0)
+    return MediaHeader(
+        "audio/mp4", Ability.AUDIO, duration_us=duration_us, has_audio=True, sized=duration_us > 0
+    )
 
 
 def _movie(data: Buffer, mime: str, video: Track, has_audio: bool, moov: Box, budget: Budget) -> MediaHeader:

@@ -44,7 +44,8 @@ def probe(data: Buffer) -> MediaHeader:
 def _bytes_per_second(data: Buffer, at: int) -> int:
     if at + _FORMAT.size > len(data):
         raise MalformedMedia("audio/wav: cut before the end of its format")
-    kind, channels, samples_per_second, claimed, _, bits = _FORMAT.unpack_from(data, at)
+    fields: tuple[int, ...] = _FORMAT.unpack_from(data, at)
+    kind, channels, samples_per_second, claimed, _, bits = fields
     if kind not in FIXED_SIZE_FORMATS:
         return claimed
     return samples_per_second * channels * ((bits + 7) // 8)

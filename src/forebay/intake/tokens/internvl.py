@@ -1,0 +1,83 @@
+"""InternVL 2, 2.5 and 3. Source: transformers 5.24.0, got_ocr2/image_processing_got_ocr2.py, processing_internvl.py."""
+
+import functools
+from collections.abc import Mapping
+from typing import ClassVar
+
+from forebay.domain.ability import Ability
+from forebay.intake.tokens.family import ImageRules, MediaCost, Positive
+from forebay.intake.tokens.sampling import FrameSampling, assume
+
+# <img> and </img>, around a picture and around each frame of a clip.
+WRAPPER_TOKENS = 2
+# "Frame7: " before each frame and a line end behind it, beside one token per digit.
+FRAME_LABEL_TOKENS = 4
+
+
+class InternVL(ImageRules, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Tiles of `tile_size` in the grid whose aspect is closest, with a thumbnail when there is more than one.
+
+    A tile gives `tokens_per_tile` = (448 / 14 / 2) squared. `max_tiles` is 12 in every published checkpoint. Clips are
+    one tile a frame; engines spread `num_frames` over the clip (32 is vLLM's default).
+    """
+
+    name: ClassVar[str] = "internvl"
+    abilities: ClassVar[Ability] = Ability.IMAGE | Ability.VIDEO
+    configured_at: ClassVar[Mapping[str, tuple[str, ...]]] = {
+        "tile_size": ("size.height",),
+        "min_tiles": ("min_patches", "min_dynamic_patch"),
+        "max_tiles": ("max_patches", "max_dynamic_patch"),
+        "thumbnail": ("use_thumbnail",),
+        "tokens_per_tile": ("image_seq_length",),
+    }
+    tile_size: Positive = 448
+    patch_size: Positive = 14
+    tokens_per_tile: Positive = 256
+    min_tiles: Positive = 1
+    max_tiles: Positive = 12
+    thumbnail: bool = True
+    sampling: FrameSampling = FrameSampling(num_frames=32)
+
+    def picture(self, width: int, height: int) -> MediaCost:
+        """See ImageRules."""
+        columns, rows = closest_grid(width, height, self.tile_size, self.min_tiles, self.max_tiles)
+        tiles = columns * rows
+        if self.thumbnail and tiles > 1:
+            tiles += 1
+        return MediaCost(self.tokens_per_tile * tiles, WRAPPER_TOKENS, self._patches(tiles))
+
+    def video(self, width: int, height: int, frames: int, duration_us: int) -> MediaCost:
+        """See Family. Not exact, since the frames' labels are text, which each tokenizer cuts its own way."""
+        _, _, frames, duration_us, _ = assume(width, height, frames, duration_us)
+        taken = self.sampling.count(frames, duration_us)
+        labels = sum(FRAME_LABEL_TOKENS + len(str(index)) for index in range(1, taken + 1)) - 1
+        wrapper = WRAPPER_TOKENS * taken + labels
+        return MediaCost(self.tokens_per_tile * taken, wrapper, self._patches(taken), exact=False)
+
+    def _patches(self, tiles: int) -> int:
+        return tiles * (self.tile_size // self.patch_size) ** 2
+
+
+@functools.lru_cache(maxsize=16)
+def _grids(min_tiles: int, max_tiles: int) -> tuple[tuple[int, int], ...]:
+    """All (columns, rows) within the bounds, least area first, and then by columns."""
+    grids = [
+        (columns, rows)
+        for columns in range(1, max_tiles + 1)
+        for rows in range(1, max_tiles // columns + 1)
+        if columns * rows >= min_tiles
+    ]
+    return tuple(sorted(grids, key=lambda grid: grid[0] * grid[1]))
+
+
+def closest_grid(width: int, height: int, tile_size: int, min_tiles: int, max_tiles: int) -> tuple[int, int]:
+    """(columns, rows) of closest aspect. On a tie the larger wins while it is under twice the picture's own area."""
+    aspect, area = width / height, width * height
+    best, least = (1, 1), float("inf")
+    for columns, rows in _grids(min_tiles, max_tiles):
+        off = abs(aspect - columns / rows)
+        if off < least:
+            best, least = (columns, rows), off
+        elif off == least and area > 0.5 * tile_size * tile_size * columns * rows:
+            best = columns, rows
+    return best

@@ -1,0 +1,42 @@
+"""Pixtral and Mistral Small 3. Source: transformers 5.24.0, pixtral/image_processing_ and processing_pixtral.py."""
+
+import math
+from collections.abc import Mapping
+from typing import ClassVar
+
+from forebay.intake.tokens.family import ImageRules, MediaCost, Positive
+
+
+class Pixtral(ImageRules, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Shrink to `longest_edge`, then one token per cell of `patch_size * merge_size` and one at the end of each row.
+
+    The row ends are placeholders of the model's own, so they count as tokens and not as wrapper.
+    """
+
+    name: ClassVar[str] = "pixtral"
+    configured_at: ClassVar[Mapping[str, tuple[str, ...]]] = {
+        "longest_edge": ("size.longest_edge",),
+        "patch_size": ("patch_size.height", "patch_size"),
+        "merge_size": ("spatial_merge_size",),
+    }
+    longest_edge: Positive = 1_024
+    patch_size: Positive = 16
+    merge_size: Positive = 1
+
+    def picture(self, width: int, height: int) -> MediaCost:
+        """See ImageRules."""
+        ratio = max(height / self.longest_edge, width / self.longest_edge)
+        if ratio > 1:
+            width, height = max(1, math.floor(width / ratio)), max(1, math.floor(height / ratio))
+        cell = self.patch_size * self.merge_size
+        columns, rows = (width - 1) // cell + 1, (height - 1) // cell + 1
+        return MediaCost(rows * (columns + 1), 0, rows * columns * self.merge_size**2)
+
+
+class Mistral3(Pixtral, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Mistral Small 3.1 and later: patches of 14 merged two by two, up to 1,540 pixels."""
+
+    name: ClassVar[str] = "mistral-3"
+    longest_edge: Positive = 1_540
+    patch_size: Positive = 14
+    merge_size: Positive = 2

@@ -1,0 +1,71 @@
+"""Qwen2-VL and Qwen2.5-VL. Source: transformers 5.24.0, qwen2_vl/image_processing_ and video_processing_qwen2_vl.py."""
+
+from collections.abc import Mapping
+from typing import ClassVar
+
+from forebay.domain.ability import Ability
+from forebay.intake.tokens.family import ImageRules, MediaCost, Positive
+from forebay.intake.tokens.sampling import FrameSampling, assume
+from forebay.intake.tokens.smart_resize import smart_resize, within_aspect
+
+# vision_start and vision_end, which the chat template writes around the placeholders.
+WRAPPER_TOKENS = 2
+
+
+class Qwen2VL(ImageRules, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Tokens = cells of `patch_size * merge_size` pixels after the resize.
+
+    `min_pixels` and `max_pixels` are those of the published checkpoints (4 and 16,384 cells of 28x28); the class
+    default of transformers caps at 1,280 cells. Clips: each frame within `video_min_pixels` and `video_max_pixels`
+    (128 and 768 cells, class defaults), `temporal_patch_size` frames make one layer of tokens.
+    `cap_pixels_per_frame` shares 90 % of `max_video_tokens` out among the frames, as qwen-vl-utils does.
+    """
+
+    name: ClassVar[str] = "qwen2-vl"
+    abilities: ClassVar[Ability] = Ability.IMAGE | Ability.VIDEO
+    configured_at: ClassVar[Mapping[str, tuple[str, ...]]] = {
+        "min_pixels": ("min_pixels", "size.shortest_edge", "size.min_pixels"),
+        "max_pixels": ("max_pixels", "size.longest_edge", "size.max_pixels"),
+        "patch_size": ("patch_size",),
+        "merge_size": ("merge_size",),
+        "temporal_patch_size": ("temporal_patch_size",),
+    }
+
+    min_pixels: Positive = 4 * 28 * 28
+    max_pixels: Positive = 16_384 * 28 * 28
+    patch_size: Positive = 14
+    merge_size: Positive = 2
+    temporal_patch_size: Positive = 2
+    video_min_pixels: Positive = 128 * 28 * 28
+    video_max_pixels: Positive = 768 * 28 * 28
+    cap_pixels_per_frame: bool = False
+    max_video_tokens: Positive = 128_000
+    sampling: FrameSampling = FrameSampling()
+
+    def picture(self, width: int, height: int) -> MediaCost:
+        """See ImageRules."""
+        cells = self._cells(width, height, self.min_pixels, self.max_pixels)
+        return MediaCost(
+            cells, WRAPPER_TOKENS, cells * self.merge_size**2, exact=within_aspect(width, height)
+        )
+
+    def video(self, width: int, height: int, frames: int, duration_us: int) -> MediaCost:
+        """See Family."""
+        width, height, frames, duration_us, known = assume(width, height, frames, duration_us)
+        taken = self.sampling.count(frames, duration_us, self.temporal_patch_size)
+        cells = self._cells(width, height, self.video_min_pixels, self._frame_cap(taken))
+        tokens = -(-taken // self.temporal_patch_size) * cells
+        exact = known and within_aspect(width, height) and frames >= self.temporal_patch_size
+        return MediaCost(tokens, WRAPPER_TOKENS, tokens * self.merge_size**2, exact)
+
+    def _cells(self, width: int, height: int, min_pixels: int, max_pixels: int) -> int:
+        cell = self.patch_size * self.merge_size
+        new_width, new_height = smart_resize(width, height, cell, min_pixels, max_pixels)
+        return new_width // cell * (new_height // cell)
+
+    def _frame_cap(self, frames: int) -> int:
+        if not self.cap_pixels_per_frame:
+            return self.video_max_pixels
+        total = int(self.max_video_tokens * (self.patch_size * self.merge_size) ** 2 * 0.9)
+        share = total * self.temporal_patch_size // frames
+        return max(min(self.video_max_pixels, share), int(self.video_min_pixels * 1.05))

@@ -1,0 +1,91 @@
+"""Qwen3-VL. Source: transformers 5.24.0, qwen3_vl/video_processing_ and processing_qwen3_vl.py; images as Qwen2-VL."""
+
+from collections.abc import Mapping
+from typing import ClassVar
+
+from forebay.domain.ability import Ability
+from forebay.intake.tokens.family import MICROSECONDS, ImageRules, MediaCost, Positive
+from forebay.intake.tokens.sampling import FrameSampling, assume
+from forebay.intake.tokens.smart_resize import resize_volume, smart_resize, within_aspect
+
+# vision_start and vision_end, around a picture and around each layer of a clip.
+WRAPPER_TOKENS = 2
+# "<12.3 seconds>" before each layer: `<`, `.`, one decimal, ` seconds` and `>` beside one token per whole digit.
+TIMESTAMP_TOKENS = 5
+
+
+class Qwen3VL(ImageRules, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """As Qwen2-VL with cells of 32x32, and clips whose bounds hold for all frames together.
+
+    Pixel bounds are those of the published checkpoints. `cap_pixels_per_frame` limits each frame to
+    `max_video_tokens` cells, as qwen-vl-utils does; transformers warns that it will become the default there.
+    """
+
+    name: ClassVar[str] = "qwen3-vl"
+    abilities: ClassVar[Ability] = Ability.IMAGE | Ability.VIDEO
+    configured_at: ClassVar[Mapping[str, tuple[str, ...]]] = {
+        "min_pixels": ("min_pixels", "size.shortest_edge"),
+        "max_pixels": ("max_pixels", "size.longest_edge"),
+        "patch_size": ("patch_size",),
+        "merge_size": ("merge_size",),
+        "temporal_patch_size": ("temporal_patch_size",),
+    }
+
+    min_pixels: Positive = 65_536
+    max_pixels: Positive = 16_777_216
+    patch_size: Positive = 16
+    merge_size: Positive = 2
+    temporal_patch_size: Positive = 2
+    video_min_pixels: Positive = 4_096
+    video_max_pixels: Positive = 25_165_824
+    cap_pixels_per_frame: bool = False
+    max_video_tokens: Positive = 768
+    sampling: FrameSampling = FrameSampling()
+
+    def picture(self, width: int, height: int) -> MediaCost:
+        """See ImageRules."""
+        cell = self.patch_size * self.merge_size
+        new_width, new_height = smart_resize(width, height, cell, self.min_pixels, self.max_pixels)
+        cells = new_width // cell * (new_height // cell)
+        return MediaCost(
+            cells, WRAPPER_TOKENS, cells * self.merge_size**2, exact=within_aspect(width, height)
+        )
+
+    def video(self, width: int, height: int, frames: int, duration_us: int) -> MediaCost:
+        """See Family. The time stamps before each layer count as wrapper tokens."""
+        width, height, frames, duration_us, known = assume(width, height, frames, duration_us)
+        taken = self.sampling.count(frames, duration_us)
+        cells = self._frame_cells(width, height, taken)
+        layers = -(-taken // self.temporal_patch_size)
+        wrapper = layers * (WRAPPER_TOKENS + TIMESTAMP_TOKENS) + _second_digits(layers, duration_us)
+        exact = known and within_aspect(width, height) and taken >= self.temporal_patch_size
+        return MediaCost(layers * cells, wrapper, layers * cells * self.merge_size**2, exact)
+
+    def _frame_cells(self, width: int, height: int, frames: int) -> int:
+        cell = self.patch_size * self.merge_size
+        if min(width, height) < cell:
+            grow = max(cell / height, cell / width)
+            width, height = max(1, int(width * grow)), max(1, int(height * grow))
+        new_width, new_height = resize_volume(
+            frames,
+            width,
+            height,
+            cell,
+            self.video_min_pixels,
+            self._volume_cap(frames),
+            self.temporal_patch_size,
+        )
+        return new_width // cell * (new_height // cell)
+
+    def _volume_cap(self, frames: int) -> int:
+        if not self.cap_pixels_per_frame:
+            return self.video_max_pixels
+        cap = self.max_video_tokens * (self.patch_size * self.merge_size) ** 2
+        share = min(cap, self.video_max_pixels // frames)
+        return max(share, int(self.video_min_pixels * 1.05)) * frames
+
+
+def _second_digits(layers: int, duration_us: int) -> int:
+    """Digits of the whole seconds in all time stamps, as if the layers were spread evenly over the clip."""
+    step = duration_us / layers / MICROSECONDS
+    return sum(len(str(int((layer + 0.5) * step))) for layer in range(layers))

@@ -1,0 +1,87 @@
+"""Families by name, and the family that a served model's name gives away."""
+
+import difflib
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from forebay.intake.tokens.family import Family, Rules
+from forebay.intake.tokens.gemma3 import Gemma3
+from forebay.intake.tokens.generic import Generic
+from forebay.intake.tokens.internvl import InternVL
+from forebay.intake.tokens.llava import Llava15
+from forebay.intake.tokens.llava_next import LlavaNext
+from forebay.intake.tokens.pixtral import Mistral3, Pixtral
+from forebay.intake.tokens.qwen2_audio import Qwen2Audio
+from forebay.intake.tokens.qwen2_vl import Qwen2VL
+from forebay.intake.tokens.qwen3_vl import Qwen3VL
+from forebay.intake.tokens.whisper import Whisper
+
+FAMILIES: Mapping[str, type[Rules]] = {
+    "qwen2-vl": Qwen2VL,
+    "qwen2.5-vl": Qwen2VL,  # same preprocessor, another vision tower
+    "qwen3-vl": Qwen3VL,
+    "llava-1.5": Llava15,
+    "llava-next": LlavaNext,
+    "llava-1.6": LlavaNext,
+    "internvl": InternVL,
+    "gemma-3": Gemma3,
+    "pixtral": Pixtral,
+    "mistral-3": Mistral3,
+    "whisper": Whisper,
+    "qwen2-audio": Qwen2Audio,
+    "generic": Generic,
+}
+
+# Sought in the name without its punctuation, first match wins. Checkpoints, architectures and model types all fit:
+# Qwen/Qwen2.5-VL-7B-Instruct, Qwen2_5_VLForConditionalGeneration, qwen2_5_vl.
+_NAMES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
+    (re.compile(pattern), family)
+    for pattern, family in (
+        (r"qwen3vl", "qwen3-vl"),
+        (r"qwen25vl", "qwen2.5-vl"),
+        (r"qwen2vl|tinyvlm", "qwen2-vl"),
+        (r"qwen2audio", "qwen2-audio"),
+        (r"internvl", "internvl"),
+        (r"llavaonevision|llavaov", ""),  # another family, whose name contains the next ones
+        (r"llavanext|llavav?16", "llava-next"),
+        (r"llava", "llava-1.5"),
+        (r"gemma3n|gemma31b|gemma3270m", ""),  # text only, or other rules
+        (r"gemma3", "gemma-3"),
+        (r"pixtral", "pixtral"),
+        (r"mistral3|mistralsmall3[1-9]", "mistral-3"),
+        (r"whisper", "whisper"),
+    )
+)
+
+
+class UnknownFamilyError(ValueError):
+    """No family of that name. The message suggests the closest one."""
+
+
+class FamilySettingsError(ValueError):
+    """A family exists, but not with these parameters. The message names the parameter."""
+
+
+def build(name: str, settings: Mapping[str, Any] | None = None) -> Family:
+    """The family of that name, with its defaults overridden by `settings`. Raises UnknownFamilyError, FamilySettingsError."""
+    family = FAMILIES.get(name)
+    if family is None:
+        near = difflib.get_close_matches(name, FAMILIES, n=1)
+        hint = f": did you mean `{near[0]}`?" if near else f"; known are {', '.join(FAMILIES)}"
+        raise UnknownFamilyError(f"unknown family `{name}`{hint}")
+    try:
+        return msgspec.convert(dict(settings or {}), family)
+    except msgspec.ValidationError as fault:
+        raise FamilySettingsError(f"family `{name}`: {fault}") from None
+
+
+def detect_family(model_name: str) -> str | None:
+    """Name of the family that a model's name points to, or None."""
+    squashed = re.sub(r"[^a-z0-9]", "", model_name.lower())
+    for pattern, family in _NAMES:
+        if pattern.search(squashed):
+            return family or None
+    return None
