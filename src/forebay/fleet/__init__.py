@@ -1,0 +1,6 @@
+"""The fleet's eyes: what engines say of themselves, turned into views.
+
+What lives here asks engines over HTTP and may use asyncio and aiohttp, off the hot path. `metrics` reads the Prometheus
+text, `dialects/` knows what each engine calls its metrics, `adapters/` how to ask each engine for its health, models and
+limits, `detect` which engine it is, and `eyes` when to ask. Unknown is None, and never zero.
+"""

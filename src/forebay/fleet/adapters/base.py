@@ -1,0 +1,94 @@
+"""What an adapter is, and the questions that most engines answer alike."""
+
+from typing import Any, Protocol
+
+import msgspec
+
+from forebay.domain.ability import Ability
+from forebay.fleet.caller import Caller, Reply
+from forebay.fleet.dialects.base import Dialect
+
+ANY_MEDIA = Ability.TEXT | Ability.IMAGE | Ability.AUDIO | Ability.VIDEO
+ANY_FORMAT = Ability.WEBP | Ability.TIFF | Ability.HEIC | Ability.AVIF
+APIS = {
+    "/v1/chat/completions": Ability.CHAT,
+    "/v1/completions": Ability.COMPLETIONS,
+    "/v1/embeddings": Ability.EMBEDDINGS,
+    "/v1/messages": Ability.MESSAGES,
+}
+
+
+class Identity(msgspec.Struct, frozen=True, gc=False):
+    """What an endpoint serves. None is unknown. `refused` tells that it wants another key than ours."""
+
+    models: tuple[str, ...] | None = None
+    context_tokens: int | None = None
+    abilities: Ability | None = None
+    refused: bool = False
+
+
+class Adapter(Protocol):
+    """One engine's ways. `healthy` and `identify` may be called at any time, one at a time per endpoint."""
+
+    @property
+    def dialect(self) -> Dialect:
+        """What it calls its metrics."""
+        ...
+
+    async def healthy(self, call: Caller) -> bool:
+        """Whether it says that it can work now."""
+        ...
+
+    async def identify(self, call: Caller) -> Identity:
+        """What it serves now."""
+        ...
+
+
+async def health(call: Caller) -> bool:
+    """Ask /health, or /v1/models where there is no such path.
+
+    Any answer but a 5xx to the second question is a sign of life: a 401 is a matter of keys.
+    """
+    reply = await call("/health")
+    if reply is not None and not reply.offered:
+        reply = await call("/v1/models")
+        return reply is not None and reply.status < 500
+    return reply is not None and reply.good
+
+
+def refused(reply: Reply | None) -> bool:
+    """Whether the endpoint did not take our key, or the lack of one."""
+    return reply is not None and reply.status in {401, 403}
+
+
+def entries(reply: Reply | None) -> list[dict[str, Any]] | None:
+    """Return the entries of a /v1/models answer, None when it is not one."""
+    document = reply.json() if reply is not None else None
+    listed = document.get("data") if isinstance(document, dict) else None
+    if not isinstance(listed, list):
+        return None
+    return [entry for entry in listed if isinstance(entry, dict) and isinstance(entry.get("id"), str)]
+
+
+def ids(listed: list[dict[str, Any]] | None) -> tuple[str, ...] | None:
+    """Return the names in a listing, aliases behind their model, each once."""
+    if listed is None:
+        return None
+    names: dict[str, None] = {}
+    for entry in listed:
+        aliases = entry.get("aliases")
+        also = aliases if isinstance(aliases, list) else []
+        names.update(dict.fromkeys(name for name in (entry["id"], *also) if isinstance(name, str)))
+    return tuple(names)
+
+
+def whole(value: Any) -> int | None:
+    """Return a positive int as it is, None for anything else."""
+    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else None
+
+
+def at(document: Any, *keys: str) -> Any:
+    """Return what nested objects hold under `keys`, None where one is missing or no object."""
+    for key in keys:
+        document = document.get(key) if isinstance(document, dict) else None
+    return document

@@ -1,0 +1,104 @@
+"""One small HTTP question to an endpoint, bounded in time and size."""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple, Protocol
+
+import aiohttp
+import msgspec
+
+from forebay.domain.endpoint import Endpoint
+
+MAX_REPLY_BYTES = 8 * 1024 * 1024
+"""vLLM with eight ranks and LoRA answers some 300 KB of metrics; a reply beyond this is no reply of an engine."""
+
+_USER_AGENT = "forebay-eyes"
+
+
+class Reply(NamedTuple):
+    """An answer. `server` is its Server header, lower case."""
+
+    status: int
+    server: str
+    body: bytes
+
+    @property
+    def good(self) -> bool:
+        """Whether it is a 2xx."""
+        return 200 <= self.status < 300
+
+    @property
+    def offered(self) -> bool:
+        """Whether the path exists there at all, whatever it thought of the question."""
+        return self.status not in {404, 405, 501}
+
+    def json(self) -> Any:
+        """Return the body as JSON when it is a 2xx and JSON, else None."""
+        if not self.good:
+            return None
+        try:
+            return msgspec.json.decode(self.body)
+        except (msgspec.DecodeError, UnicodeDecodeError):
+            return None
+
+
+class Caller(Protocol):
+    """Asks one endpoint."""
+
+    async def __call__(self, path: str, body: bytes | None = None) -> Reply | None:
+        """GET `path`, or POST `body` as JSON. None when there was no whole answer in time."""
+        ...
+
+
+class HttpCaller:
+    """A caller over a shared aiohttp session.
+
+    Follows no redirect, and uses no proxy of the environment: credentials go to the declared address only.
+    """
+
+    def __init__(
+        self,
+        session: aiohttp.ClientSession,
+        endpoint: Endpoint,
+        timeout_seconds: float,
+        credentials: Callable[[Endpoint], str | None],
+    ) -> None:
+        self._session = session
+        self._endpoint = endpoint
+        self._base = endpoint.url.rstrip("/")
+        self._timeout = aiohttp.ClientTimeout(total=timeout_seconds)
+        self._credentials = credentials
+
+    async def __call__(self, path: str, body: bytes | None = None) -> Reply | None:
+        """Ask, and read at most MAX_REPLY_BYTES."""
+        try:
+            async with self._session.request(
+                "GET" if body is None else "POST",
+                self._base + path,
+                data=body,
+                headers=self._headers(body),
+                timeout=self._timeout,
+                allow_redirects=False,
+            ) as response:
+                return await _whole(response)
+        except (aiohttp.ClientError, TimeoutError, OSError, ValueError):
+            # ValueError: a header that aiohttp's parser takes and its types refuse.
+            return None
+
+    def _headers(self, body: bytes | None) -> dict[str, str]:
+        # Compressing its metrics twice a second would cost the engine more than the bytes cost the network.
+        headers = {"Accept-Encoding": "identity", "User-Agent": _USER_AGENT}
+        if body is not None:
+            headers["Content-Type"] = "application/json"
+        key = self._credentials(self._endpoint)
+        if key:
+            headers["Authorization"] = f"Bearer {key}"
+        return headers
+
+
+async def _whole(response: aiohttp.ClientResponse) -> Reply | None:
+    body = bytearray()
+    async for chunk in response.content.iter_any():
+        body += chunk
+        if len(body) > MAX_REPLY_BYTES:
+            return None
+    return Reply(response.status, response.headers.get("Server", "").lower(), bytes(body))

@@ -1,0 +1,170 @@
+"""A dialect's form, and how any of them is read.
+
+Three rules hold for all. A newer name wins over an older one, which engines keep exporting with a stale value. Data-parallel
+ranks export one series each: requests are summed, of the KV cache the fullest rank counts. What is not there is None.
+"""
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TypeVar
+
+import msgspec
+
+from forebay.fleet.histogram import Buckets, buckets
+from forebay.fleet.metrics import Sample
+
+T = TypeVar("T")
+
+RANK_LABELS = ("engine", "dp_rank")
+"""The label that tells data-parallel ranks apart: vLLM's and SGLang's."""
+
+
+@dataclass(frozen=True)
+class Capacity:
+    """Where the size of the KV cache stands: labels of an info series, or a product of gauges.
+
+    `info` is a series whose labels `factors` multiply to tokens. Without `info`, `factors` are gauges.
+    """
+
+    factors: tuple[str, ...]
+    info: str = ""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The metrics to read."""
+        return (self.info,) if self.info else self.factors
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """Meaning by meaning, the names that an engine's versions have used, newest first.
+
+    `gaps` are histograms in seconds between two tokens, without the `_bucket` suffix. `hint` tells an operator how to
+    make a silent engine speak. `expected` are the fields of a Reading that every version fills.
+    """
+
+    engine: str
+    running: tuple[str, ...]
+    waiting: tuple[str, ...]
+    kv_usage: tuple[str, ...] = ()
+    capacity: tuple[Capacity, ...] = ()
+    gaps: tuple[str, ...] = ()
+    lora: str = ""
+    path: str = "/metrics"
+    hint: str = ""
+    expected: tuple[str, ...] = ()
+
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """Every metric that is read."""
+        sizes = [name for capacity in self.capacity for name in capacity.names]
+        gaps = [f"{name}_bucket" for name in self.gaps]
+        lora = [self.lora] if self.lora else []
+        return frozenset([*self.running, *self.waiting, *self.kv_usage, *sizes, *gaps, *lora])
+
+
+class Lora(msgspec.Struct, frozen=True, gc=False):
+    """Adapters with work now. One that is not named has no activity; it may well be loaded."""
+
+    running: frozenset[str]
+    waiting: frozenset[str]
+
+
+class Reading(msgspec.Struct, frozen=True, gc=False):
+    """What one scrape says. None is unknown.
+
+    `running` and `waiting` are requests over all ranks; `kv_usage` is 0..1 of the fullest rank, `kv_usage_mean` the mean
+    over ranks; `gaps` are cumulative since the engine started.
+    """
+
+    running: float | None = None
+    waiting: float | None = None
+    kv_usage: float | None = None
+    kv_usage_mean: float | None = None
+    kv_capacity_tokens: int | None = None
+    gaps: Buckets | None = None
+    lora: Lora | None = None
+
+
+NOTHING = Reading()
+"""A scrape that failed."""
+
+
+def read(samples: Sequence[Sample], dialect: Dialect) -> Reading:
+    """Translate one scrape."""
+    running = _per_rank(samples, dialect.running)
+    waiting = _per_rank(samples, dialect.waiting)
+    usage = [value for value in _per_rank(samples, dialect.kv_usage) if value <= 1.0]
+    return Reading(
+        running=sum(running) if running else None,
+        waiting=sum(waiting) if waiting else None,
+        kv_usage=max(usage, default=None),
+        kv_usage_mean=sum(usage) / len(usage) if usage else None,
+        kv_capacity_tokens=_first(_capacity(samples, where) for where in dialect.capacity),
+        gaps=_first(buckets(samples, f"{name}_bucket") for name in dialect.gaps),
+        lora=_lora(samples, dialect.lora),
+    )
+
+
+def _rank(sample: Sample) -> str:
+    return next((sample.labels[label] for label in RANK_LABELS if label in sample.labels), "")
+
+
+def _sane(value: float) -> bool:
+    return math.isfinite(value) and value >= 0
+
+
+def _by_rank(samples: Sequence[Sample], name: str) -> dict[str, float]:
+    # Tensor-parallel ranks and priorities repeat or split a rank's own number, so that the largest is the whole.
+    ranks: dict[str, float] = {}
+    for sample in samples:
+        if sample.name == name and _sane(sample.value):
+            rank = _rank(sample)
+            ranks[rank] = max(sample.value, ranks.get(rank, 0.0))
+    return ranks
+
+
+def _per_rank(samples: Sequence[Sample], names: tuple[str, ...]) -> list[float]:
+    return next((list(ranks.values()) for name in names if (ranks := _by_rank(samples, name))), [])
+
+
+def _capacity(samples: Sequence[Sample], where: Capacity) -> int | None:
+    if where.info:
+        rows = {
+            _rank(s): [_number(s.labels.get(f)) for f in where.factors]
+            for s in samples
+            if s.name == where.info
+        }
+        sizes = [math.prod(row) for row in rows.values()]
+    else:
+        columns = [_by_rank(samples, name) for name in where.factors]
+        sizes = [math.prod(column.get(rank, 0.0) for column in columns) for rank in columns[0]]
+    return int(sum(sizes)) or None
+
+
+def _number(label: str | None) -> float:
+    # vLLM writes "None" here until it has profiled its memory. No engine has a cache of size zero.
+    return float(label) if label and label.isdecimal() else 0.0
+
+
+def _lora(samples: Sequence[Sample], name: str) -> Lora | None:
+    # The value is the moment of the last change; vLLM leaves every older combination standing.
+    newest = (
+        max((s for s in samples if s.name == name), key=lambda s: s.value, default=None) if name else None
+    )
+    if newest is None:
+        return None
+    return Lora(
+        running=_listed(newest.labels.get("running_lora_adapters", "")),
+        waiting=_listed(newest.labels.get("waiting_lora_adapters", "")),
+    )
+
+
+def _listed(label: str) -> frozenset[str]:
+    return frozenset(name for name in (part.strip() for part in label.split(",")) if name)
+
+
+def _first(values: Iterable[T | None]) -> T | None:
+    return next((value for value in values if value is not None), None)
