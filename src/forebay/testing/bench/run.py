@@ -1,0 +1,96 @@
+"""Running the router benchmark: every contestant, every case, round after round, in rotated order."""
+
+import datetime as dt
+import os
+import tempfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from forebay.testing.bench.cases import Case, Plan
+from forebay.testing.bench.contestants import Contestant
+from forebay.testing.bench.facts import machine_facts
+from forebay.testing.bench.generator import Generator
+from forebay.testing.bench.jobs import Job, Load
+from forebay.testing.bench.lanes import Lane, track
+from forebay.testing.bench.memory import affordable_streams, measure_memory
+from forebay.testing.bench.processes import Cores, choose_cores
+from forebay.testing.bench.results import CaseFacts, Report, Sample
+
+_WARM_UP_SHARE = 10
+"""The warm-up sends a tenth of each case."""
+_WARM_UP_CHUNKS = 20
+
+Tell = Callable[[str], None]
+
+
+def run(contestants: Sequence[Contestant], plan: Plan, tell: Tell) -> Report:
+    """Measure. Progress lines go to `tell`. Raises RuntimeError or TimeoutError when something does not start."""
+    cores = choose_cores(sorted(os.sched_getaffinity(0)))
+    report = _empty_report(contestants, plan, cores)
+    here = [one for one in contestants if one.name in report.versions]
+    streams = affordable_streams(plan.open_streams, report.notes)
+    with (
+        tempfile.TemporaryDirectory(prefix="forebay-bench-") as folder,
+        track(Path(folder), cores) as started,
+        Generator(cores.load) as generator,
+    ):
+        with started.lanes(here) as lanes:
+            _warm_up(lanes, plan.cases, generator, tell)
+            report.samples = _rounds(lanes, plan, generator, tell)
+        if streams:
+            report.memory = measure_memory(here, started, streams, generator, tell)
+    return report
+
+
+def _empty_report(contestants: Sequence[Contestant], plan: Plan, cores: Cores) -> Report:
+    versions = {one.name: one.version() for one in contestants}
+    report = Report(
+        date=dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
+        machine=machine_facts(cores),
+        versions={name: version for name, version in versions.items() if version},
+        missing={one.name: one.cure() for one in contestants if not versions[one.name]},
+        plan=plan.name,
+        rounds=plan.rounds,
+        streams_wanted=plan.open_streams,
+        cases=[CaseFacts(case.name, case.title, case.measure) for case in plan.cases],
+    )
+    if cores.router == cores.load:
+        report.notes.append(
+            "ONE CORE ONLY: the router shares it with load and engines, so its latencies mean little."
+        )
+    return report
+
+
+def _warm_up(lanes: Sequence[Lane], cases: Sequence[Case], generator: Generator, tell: Tell) -> None:
+    tell("warming up")
+    for lane in lanes:
+        for case in cases:
+            seen = _measure(lane, case, _smaller(case.load), -1, generator).load
+            if seen.wrong:
+                tell(f"  {lane.name} {case.name}: {seen.wrong} wrong, the first: {seen.first_wrong}")
+
+
+def _smaller(load: Load) -> Load:
+    requests = max(load.connections, load.requests // _WARM_UP_SHARE)
+    chunks = min(load.chunks, _WARM_UP_CHUNKS)
+    return Load(load.kind, requests, load.connections, load.size, load.variants, chunks, load.interval_us)
+
+
+def _rounds(lanes: Sequence[Lane], plan: Plan, generator: Generator, tell: Tell) -> list[Sample]:
+    samples: list[Sample] = []
+    for number in range(plan.rounds):
+        for case in plan.cases:
+            tell(f"round {number + 1} of {plan.rounds}: {case.title}")
+            samples += [_measure(lane, case, case.load, number, generator) for lane in rotated(lanes, number)]
+    return samples
+
+
+def rotated(lanes: Sequence[Lane], number: int) -> list[Lane]:
+    """Who goes first changes from round to round, so that no contestant always follows the same one."""
+    start = number % len(lanes)
+    return [*lanes[start:], *lanes[:start]]
+
+
+def _measure(lane: Lane, case: Case, load: Load, number: int, generator: Generator) -> Sample:
+    seen = generator.perform(Job(load, lane.ports), lane.cpu_seconds)
+    return Sample(lane.name, case.name, number, load.units, seen.after - seen.before, seen.load)
