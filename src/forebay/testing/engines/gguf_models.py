@@ -180,6 +180,8 @@ def _add_tokenizer(writer: Any) -> tuple[int, int]:
     writer.add_bos_token_id(1)
     writer.add_eos_token_id(2)
     writer.add_add_bos_token(True)
+    # Else the text behind each picture or sound, which is tokenized by itself, starts with a token of its own.
+    writer.add_add_space_prefix(False)
     writer.add_chat_template(CHAT_TEMPLATE)
     return len(entries), first_word
 

@@ -7,6 +7,7 @@ import argparse
 import signal
 import threading
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from forebay.testing.engines.lifeline import stop_when_stdin_closes
@@ -64,11 +65,20 @@ def parameters(options: argparse.Namespace) -> Any:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Serve until SIGTERM, SIGINT or, with `--watch-stdin`, the end of standard input."""
+    """Serve until SIGTERM, SIGINT or, with `--watch-stdin`, the end of standard input.
+
+    Exits with status 1 and a line on standard error when a model file is missing or the engine refuses it.
+    """
     import xllamacpp
 
     options = parser().parse_args(arguments)
-    server = xllamacpp.Server(parameters(options))
+    for path in filter(None, (options.model, options.mmproj)):
+        if not Path(path).is_file():
+            raise SystemExit(f"no model file at {path}")
+    try:
+        server = xllamacpp.Server(parameters(options))
+    except RuntimeError as error:
+        raise SystemExit(f"{error} The lines above say why.") from None
     stop = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())
