@@ -1,0 +1,36 @@
+"""Every profile by its configured name."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from forebay.placement.baselines import (
+    LeastRequestSettings,
+    QueueKvSettings,
+    RoundRobinSettings,
+    least_request,
+    queue_kv,
+    round_robin,
+)
+from forebay.placement.common import CommonSettings
+from forebay.placement.multimodal import MultimodalSettings, multimodal
+from forebay.placement.profile import Profile
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """How a profile is made: the type of its settings, and the function that builds it from them.
+
+    Every pool needs a profile of its own, since a picker may hold state.
+    """
+
+    settings: type[CommonSettings]
+    build: Callable[[Any], Profile]
+
+
+PROFILES: Mapping[str, Recipe] = {
+    "multimodal": Recipe(MultimodalSettings, multimodal),
+    "round-robin": Recipe(RoundRobinSettings, round_robin),
+    "least-request": Recipe(LeastRequestSettings, least_request),
+    "queue-kv": Recipe(QueueKvSettings, queue_kv),
+}

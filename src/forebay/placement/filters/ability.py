@@ -1,0 +1,14 @@
+"""Endpoints that can take what the request holds."""
+
+from forebay.domain.facts import Ask, Facts, Quantity
+
+
+class HasAbility:
+    """Keeps endpoints with every ability that the request needs: its API, its modalities, its formats."""
+
+    name = "ability"
+
+    def keep(self, ask: Ask, e: Facts) -> Quantity:
+        """Flag."""
+        needs = int(ask.request.needs)
+        return (e.abilities & needs) == needs

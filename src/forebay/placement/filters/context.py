@@ -1,0 +1,27 @@
+"""Endpoints whose context can hold the prompt."""
+
+from forebay.domain.facts import Ask, Facts, Quantity
+from forebay.placement.arith import known
+
+INFINITE = float("inf")
+
+
+class FitsContext:
+    """Drops endpoints whose known context is shorter than the part of the prompt that is sure.
+
+    Media tokens are sure when the demand is exact, and each message costs one token at the very least. Text tokens
+    are an estimate, so only `text_share` (0..1) of them counts: an engine refuses in a clear voice what is really too
+    long, while a wrong estimate here would refuse what fits.
+    """
+
+    name = "context"
+
+    def __init__(self, text_share: float) -> None:
+        self._text_share = text_share
+
+    def keep(self, ask: Ask, e: Facts) -> Quantity:
+        """Flag. An unknown context holds anything."""
+        demand = ask.demand
+        media = demand.media_tokens if demand.exact else self._text_share * demand.media_tokens
+        text = max(self._text_share * demand.text_tokens, ask.request.text.messages)
+        return media + text <= known(e.context_tokens, INFINITE)

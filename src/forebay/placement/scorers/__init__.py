@@ -1,0 +1,1 @@
+"""Numbers that tell endpoints apart for one request, one small file each."""
