@@ -1,7 +1,9 @@
 """LLaVA-NeXT (1.6). Source: transformers 5.24.0, llava_next/processing_llava_next.py, image_processing_utils.py."""
 
 from collections.abc import Mapping
-from typing import ClassVar
+from typing import Annotated, ClassVar
+
+import msgspec
 
 from forebay.intake.tokens.family import ImageRules, MediaCost, Positive
 
@@ -20,29 +22,34 @@ class LlavaNext(ImageRules, frozen=True, forbid_unknown_fields=True, kw_only=Tru
         "tile_size": ("crop_size.height", "size.shortest_edge"),
         "patch_size": ("patch_size",),
     }
-    grid_pinpoints: tuple[Size, ...] = ((336, 672), (672, 336), (672, 672), (1008, 336), (336, 1008))
+    grid_pinpoints: Annotated[tuple[Size, ...], msgspec.Meta(min_length=1)] = (
+        (336, 672),
+        (672, 336),
+        (672, 672),
+        (1008, 336),
+        (336, 1008),
+    )
     tile_size: Positive = 336
     patch_size: Positive = 14
 
     def picture(self, width: int, height: int) -> MediaCost:
-        """See ImageRules. A sliver that fits no grid, which transformers refuses, is priced at the first grid."""
-        best = best_resolution(width, height, self.grid_pinpoints)
-        rows, columns = best or self.grid_pinpoints[0]
+        """See ImageRules."""
+        rows, columns = best_resolution(width, height, self.grid_pinpoints)
         side = self.tile_size // self.patch_size
         tiles_high, tiles_wide = rows // self.tile_size, columns // self.tile_size
         grid_height, grid_width = _unpadded(width, height, side * tiles_high, side * tiles_wide)
         tokens = grid_height * grid_width + grid_height + side * side
-        return MediaCost(tokens, 0, side * side * (1 + tiles_high * tiles_wide), exact=best is not None)
+        return MediaCost(tokens, 0, side * side * (1 + tiles_high * tiles_wide))
 
 
-def best_resolution(width: int, height: int, candidates: tuple[Size, ...]) -> Size | None:
-    """The (height, width) that keeps most pixels of the picture, then wastes least; None if none keeps any."""
-    best, most, least_waste = None, 0, 0
+def best_resolution(width: int, height: int, candidates: tuple[Size, ...]) -> Size:
+    """The (height, width) that keeps most pixels of the picture, then wastes least, then stands first."""
+    best, most, least_waste = candidates[0], -1, 0
     for rows, columns in candidates:
         scale = min(columns / width, rows / height)
         kept = min(int(width * scale) * int(height * scale), width * height)
         waste = rows * columns - kept
-        if kept > most or (kept == most and best is not None and waste < least_waste):
+        if kept > most or (kept == most and waste < least_waste):
             best, most, least_waste = (rows, columns), kept, waste
     return best
 

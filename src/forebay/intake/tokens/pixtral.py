@@ -24,13 +24,15 @@ class Pixtral(ImageRules, frozen=True, forbid_unknown_fields=True, kw_only=True)
     merge_size: Positive = 1
 
     def picture(self, width: int, height: int) -> MediaCost:
-        """See ImageRules."""
+        """See ImageRules. A sliver that is shrunk to nothing, which transformers refuses, is priced at one cell across."""
         ratio = max(height / self.longest_edge, width / self.longest_edge)
         if ratio > 1:
-            width, height = max(1, math.floor(width / ratio)), max(1, math.floor(height / ratio))
+            width, height = math.floor(width / ratio), math.floor(height / ratio)
         cell = self.patch_size * self.merge_size
-        columns, rows = (width - 1) // cell + 1, (height - 1) // cell + 1
-        return MediaCost(rows * (columns + 1), 0, rows * columns * self.merge_size**2)
+        columns, rows = max(1, -(-width // cell)), max(1, -(-height // cell))
+        return MediaCost(
+            rows * (columns + 1), 0, rows * columns * self.merge_size**2, exact=min(width, height) > 0
+        )
 
 
 class Mistral3(Pixtral, frozen=True, forbid_unknown_fields=True, kw_only=True):

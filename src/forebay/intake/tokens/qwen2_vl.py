@@ -1,5 +1,6 @@
 """Qwen2-VL and Qwen2.5-VL. Source: transformers 5.24.0, qwen2_vl/image_processing_ and video_processing_qwen2_vl.py."""
 
+import math
 from collections.abc import Mapping
 from typing import ClassVar
 
@@ -52,7 +53,10 @@ class Qwen2VL(ImageRules, frozen=True, forbid_unknown_fields=True, kw_only=True)
     def video(self, width: int, height: int, frames: int, duration_us: int) -> MediaCost:
         """See Family."""
         width, height, frames, duration_us, known = assume(width, height, frames, duration_us)
-        taken = self.sampling.count(frames, duration_us, self.temporal_patch_size)
+        wanted = self.sampling.count(frames, duration_us, self.temporal_patch_size)
+        taken = math.ceil(
+            frames / (frames / wanted)
+        )  # a range with a float step has one frame more at times, there too
         cells = self._cells(width, height, self.video_min_pixels, self._frame_cap(taken))
         tokens = -(-taken // self.temporal_patch_size) * cells
         exact = known and within_aspect(width, height) and frames >= self.temporal_patch_size

@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import ClassVar
 
+import numpy as np
+
 from forebay.domain.ability import Ability
 from forebay.intake.tokens.family import MICROSECONDS, ImageRules, MediaCost, Positive
 from forebay.intake.tokens.sampling import FrameSampling, assume
@@ -57,7 +59,8 @@ class Qwen3VL(ImageRules, frozen=True, forbid_unknown_fields=True, kw_only=True)
         taken = self.sampling.count(frames, duration_us)
         cells = self._frame_cells(width, height, taken)
         layers = -(-taken // self.temporal_patch_size)
-        wrapper = layers * (WRAPPER_TOKENS + TIMESTAMP_TOKENS) + _second_digits(layers, duration_us)
+        digits = _timestamp_digits(frames, taken, duration_us, self.temporal_patch_size)
+        wrapper = layers * (WRAPPER_TOKENS + TIMESTAMP_TOKENS) + digits
         exact = known and within_aspect(width, height) and taken >= self.temporal_patch_size
         return MediaCost(layers * cells, wrapper, layers * cells * self.merge_size**2, exact)
 
@@ -85,7 +88,10 @@ class Qwen3VL(ImageRules, frozen=True, forbid_unknown_fields=True, kw_only=True)
         return max(share, int(self.video_min_pixels * 1.05)) * frames
 
 
-def _second_digits(layers: int, duration_us: int) -> int:
-    """Digits of the whole seconds in all time stamps, as if the layers were spread evenly over the clip."""
-    step = duration_us / layers / MICROSECONDS
-    return sum(len(str(int((layer + 0.5) * step))) for layer in range(layers))
+def _timestamp_digits(frames: int, taken: int, duration_us: int, layer_frames: int) -> int:
+    """Digits of the whole seconds in the time stamps of all layers. A layer's time is midway of its first and last frame."""
+    indices = np.linspace(0, frames - 1, taken).round()
+    firsts = indices[::layer_frames]
+    lasts = np.append(indices[layer_frames - 1 :: layer_frames], indices[-1:])[: len(firsts)]
+    seconds = (firsts + lasts) * (duration_us / frames / 2 / MICROSECONDS)
+    return sum(len(f"{moment:.1f}") - 2 for moment in seconds.tolist())

@@ -1,0 +1,335 @@
+"""Write tests/golden/<family>.json: what the `transformers` package itself answers for seeded random media.
+
+Run in an environment of its own (see README.md beside this file), from anywhere: `python make_vectors.py [FAMILY...]`.
+A row whose last value is null is one that `transformers` refuses.
+"""
+# ruff: noqa: S106, SLF001 -- stand-in tokens are no passwords, and the package's own inner methods are what is asked
+
+import json
+import random
+import sys
+import unittest.mock
+import warnings
+from pathlib import Path
+
+import numpy as np
+import torch
+import torchvision_operators  # noqa: F401  before anything imports torchvision
+import transformers
+from transformers.models.gemma3.image_processing_pil_gemma3 import Gemma3ImageProcessorPil
+from transformers.models.got_ocr2.image_processing_pil_got_ocr2 import GotOcr2ImageProcessorPil
+from transformers.models.internvl.processing_internvl import InternVLProcessor
+from transformers.models.llava.processing_llava import LlavaProcessor
+from transformers.models.llava_next.processing_llava_next import LlavaNextProcessor
+from transformers.models.pixtral.image_processing_pil_pixtral import get_resize_output_image_size
+from transformers.models.qwen2_audio.processing_qwen2_audio import Qwen2AudioProcessor
+from transformers.models.qwen2_vl.image_processing_pil_qwen2_vl import Qwen2VLImageProcessorPil
+from transformers.models.qwen2_vl.video_processing_qwen2_vl import Qwen2VLVideoProcessor
+from transformers.models.qwen3_vl.processing_qwen3_vl import Qwen3VLProcessor
+from transformers.models.qwen3_vl.video_processing_qwen3_vl import Qwen3VLVideoProcessor
+from transformers.models.whisper.feature_extraction_whisper import WhisperFeatureExtractor
+from transformers.video_processing_utils import BaseVideoProcessor
+from transformers.video_utils import VideoMetadata
+
+SEED = 20_260_101
+SIZES = 360
+TARGET = Path(__file__).resolve().parents[2] / "tests" / "golden"
+PINPOINTS = [[336, 672], [672, 336], [672, 672], [1008, 336], [336, 1008]]
+
+
+def sizes(chance):
+    """Fixed corners, then sides drawn evenly over their logarithm, as real pictures and hostile ones both come."""
+    corners = [
+        (1, 1),
+        (1, 200),
+        (200, 1),
+        (1, 201),
+        (2000, 10),
+        (2001, 10),
+        (1, 30000),
+        (16384, 16384),
+        (448, 448),
+    ]
+    drawn = [
+        (round(2 ** chance.uniform(0, 13.6)), round(2 ** chance.uniform(0, 13.6))) for _ in range(SIZES // 2)
+    ]
+    usual = [(chance.randint(32, 4096), chance.randint(32, 4096)) for _ in range(SIZES // 2)]
+    return corners + drawn + usual
+
+
+def asked(question, *arguments):
+    """The answer, or None where the package refuses: an extreme aspect, or a clip of too few frames to sample."""
+    try:
+        return question(*arguments)
+    except (ValueError, ZeroDivisionError):
+        return None
+
+
+def bare(kind, **attributes):
+    """A processor without tokenizer or checkpoint: its own methods, over these attributes."""
+    processor = object.__new__(kind)
+    for name, value in attributes.items():
+        setattr(processor, name, value)
+    return processor
+
+
+def blank(width, height):
+    """A picture of that shape that takes no memory."""
+    return np.broadcast_to(np.uint8(0), (3, height, width))
+
+
+def image_set(settings, question, chance):
+    rows = [[width, height, asked(question, width, height)] for width, height in sizes(chance)]
+    return {"settings": settings, "columns": ["width", "height", "tokens"], "rows": rows}
+
+
+def qwen_images(settings, chance):
+    processor = Qwen2VLImageProcessorPil(
+        size={"shortest_edge": settings["min_pixels"], "longest_edge": settings["max_pixels"]},
+        patch_size=settings["patch_size"],
+        merge_size=2,
+    )
+    return image_set(settings, lambda w, h: processor.get_number_of_image_patches(h, w) // 4, chance)
+
+
+def qwen2_vl(chance):
+    hub = {"min_pixels": 3_136, "max_pixels": 12_845_056, "patch_size": 14}
+    return {
+        "images": [
+            qwen_images(hub, chance),
+            qwen_images({**hub, "max_pixels": 1_003_520}, chance),
+            qwen_images({**hub, "min_pixels": 6_272, "max_pixels": 50_176}, chance),
+        ],
+        "videos": [qwen2_videos({}, chance), qwen2_videos({"cap_pixels_per_frame": True}, chance)],
+    }
+
+
+def clips(chance):
+    """(width, height, frames, frames a second) of clips from one frame to an hour."""
+    drawn = [
+        (
+            chance.randint(2, 2000),
+            chance.randint(2, 2000),
+            round(2 ** chance.uniform(0, 16)),
+            chance.choice([10, 24, 25, 30, 60]),
+        )
+        for _ in range(SIZES)
+    ]
+    return [(128, 96, 300, 30), (128, 96, 6, 2), (128, 96, 1, 30), (3000, 10, 100, 25), *drawn]
+
+
+def video_set(settings, question, chance, columns):
+    rows = [[*clip, *(asked(question, *clip) or [None] * len(columns))] for clip in clips(chance)]
+    return {"settings": settings, "columns": ["width", "height", "frames", "fps", *columns], "rows": rows}
+
+
+class MeasuredVideos(Qwen2VLVideoProcessor):
+    """The package's own choice of size, without its pixels: `resize` ends in a call of the base class, which is told here."""
+
+    def measure(self, frames, width, height, **settings):
+        """(height, width) of each frame after its resize."""
+        asked_for = []
+        clip = torch.empty((1, frames, 3, height, width), device="meta")
+        with unittest.mock.patch.object(
+            BaseVideoProcessor, "resize", lambda _, size, **__: asked_for.append(size)
+        ):
+            self.resize(clip, self.size, None, 28, **settings)
+        return asked_for[0].height, asked_for[0].width
+
+
+def qwen2_videos(settings, chance):
+    processor = MeasuredVideos(fps=2)
+
+    def question(width, height, frames, fps):
+        taken = len(processor.sample_frames(VideoMetadata(total_num_frames=frames, fps=fps), fps=2))
+        high, wide = processor.measure(taken, width, height, **settings)
+        return [taken, -(-taken // 2) * (high // 28) * (wide // 28)]
+
+    return video_set(settings, question, chance, ["taken", "tokens"])
+
+
+def qwen3_vl(chance):
+    hub = {"min_pixels": 65_536, "max_pixels": 16_777_216, "patch_size": 16}
+    return {
+        "images": [qwen_images(hub, chance)],
+        "videos": [qwen3_videos({}, chance), qwen3_videos({"cap_pixels_per_frame": True}, chance)],
+    }
+
+
+def qwen3_videos(settings, chance):
+    processor = Qwen3VLVideoProcessor(size={"shortest_edge": 4_096, "longest_edge": 25_165_824}, **settings)
+    words = bare(Qwen3VLProcessor)
+
+    def question(width, height, frames, fps):
+        indices = processor.sample_frames(VideoMetadata(total_num_frames=frames, fps=fps))
+        tokens = processor.get_num_of_video_patches(len(indices), height, width) // 4
+        moments = words._calculate_timestamps(indices, fps, processor.temporal_patch_size)
+        return [len(indices), tokens, sum(len(f"{moment:.1f}") - 2 for moment in moments)]
+
+    return video_set(settings, question, chance, ["taken", "tokens", "second_digits"])
+
+
+def llava(chance):
+    processor = bare(
+        LlavaProcessor,
+        image_token="x",
+        patch_size=14,
+        num_additional_image_tokens=1,
+        vision_feature_select_strategy="default",
+    )
+    pixels = {"pixel_values": [np.zeros((3, 336, 336))]}
+    return {"images": [image_set({}, lambda *_: len(processor.replace_image_token(pixels, 0)), chance)]}
+
+
+def llava_next(chance):
+    processor = bare(
+        LlavaNextProcessor,
+        image_token="x",
+        patch_size=14,
+        num_additional_image_tokens=1,
+        vision_feature_select_strategy="default",
+        image_processor=type("Pinpoints", (), {"image_grid_pinpoints": PINPOINTS}),
+    )
+
+    def question(width, height):
+        pixels = {"image_sizes": [(height, width)], "pixel_values": [np.zeros((1, 3, 336, 336))]}
+        return len(processor.replace_image_token(pixels, 0))
+
+    return {"images": [image_set({}, question, chance)]}
+
+
+def internvl(chance):
+    words = bare(
+        InternVLProcessor, start_image_token="", end_image_token="", image_token="x", image_seq_length=256
+    )
+
+    def tiles(settings):
+        processor = GotOcr2ImageProcessorPil(
+            size={"height": 448, "width": 448},
+            crop_to_patches=True,
+            min_patches=1,
+            max_patches=settings["max_tiles"],
+        )
+
+        def question(width, height):
+            return len(
+                words.replace_image_token(
+                    {"num_patches": [processor.get_number_of_image_patches(height, width)]}, 0
+                )
+            )
+
+        return image_set(settings, question, chance)
+
+    return {"images": [tiles({"max_tiles": 12}), tiles({"max_tiles": 6})]}
+
+
+def pixtral_images(settings, chance):
+    cell = settings["patch_size"] * settings["merge_size"]
+
+    def question(width, height):
+        high, wide = get_resize_output_image_size(
+            blank(width, height), settings["longest_edge"], cell, "channels_first"
+        )
+        if high == 0 or wide == 0:
+            return None  # a sliver that is shrunk to nothing: its resize fails
+        return high // cell * (wide // cell + 1)
+
+    return image_set(settings, question, chance)
+
+
+def pixtral(chance):
+    return {"images": [pixtral_images({"longest_edge": 1024, "patch_size": 16, "merge_size": 1}, chance)]}
+
+
+def mistral_3(chance):
+    return {"images": [pixtral_images({"longest_edge": 1540, "patch_size": 14, "merge_size": 2}, chance)]}
+
+
+def gemma_3(chance):
+    processor = Gemma3ImageProcessorPil()
+    scanned = {"pan_and_scan": True, "min_crop_side": 256, "max_crops": 4, "min_crop_aspect": 1.2}
+
+    def question(width, height):
+        return 256 * (1 + len(processor.pan_and_scan(blank(width, height), 256, 4, 1.2)))
+
+    return {"images": [image_set({}, lambda *_: 256, chance), image_set(scanned, question, chance)]}
+
+
+def lengths(chance):
+    """Samples at 16 kHz, up to beyond one window; the first make one, two and three mel frames."""
+    return [160, 320, 480, 24_000, 160_000, 479_999, 480_000, 480_001, 600_000] + [
+        chance.randint(1, 520_000) for _ in range(120)
+    ]
+
+
+def whisper(chance):
+    extractor = WhisperFeatureExtractor()
+
+    def positions(samples):
+        features = extractor(np.zeros(samples, np.float32), sampling_rate=16_000)["input_features"]
+        return (features.shape[-1] - 1) // 2 + 1  # the second convolution of WhisperEncoder has stride 2
+
+    rows = [[samples, positions(samples)] for samples in lengths(chance) if samples <= 480_000][::4]
+    return {"audio": [{"settings": {}, "columns": ["samples", "tokens"], "rows": rows}]}
+
+
+def qwen2_audio(chance):
+    processor = bare(
+        Qwen2AudioProcessor, audio_token="x", feature_extractor=WhisperFeatureExtractor(feature_size=128)
+    )
+
+    def question(samples):
+        inputs, _ = processor._process_audio([np.zeros(samples, np.float32)], sampling_rate=16_000)
+        return inputs["num_audio_tokens"][0]
+
+    rows = [[samples, asked(question, samples)] for samples in lengths(chance)]
+    return {"audio": [{"settings": {}, "columns": ["samples", "tokens"], "rows": rows}]}
+
+
+MAKERS = {
+    "qwen2-vl": qwen2_vl,
+    "qwen3-vl": qwen3_vl,
+    "llava-1.5": llava,
+    "llava-next": llava_next,
+    "internvl": internvl,
+    "pixtral": pixtral,
+    "mistral-3": mistral_3,
+    "gemma-3": gemma_3,
+    "whisper": whisper,
+    "qwen2-audio": qwen2_audio,
+}
+
+
+def written(vectors):
+    """JSON with one row a line, so that a changed formula shows as changed rows."""
+    rows = {}
+
+    def set_aside(one):
+        key = f"@{len(rows)}@"
+        rows[f'"{key}"'] = ",\n".join("    " + json.dumps(row, separators=(",", ":")) for row in one["rows"])
+        return {**one, "columns": ",".join(one["columns"]), "rows": [key]}
+
+    text = json.dumps(
+        {k: [set_aside(one) for one in v] if isinstance(v, list) else v for k, v in vectors.items()}, indent=1
+    )
+    for key, lines in rows.items():
+        text = text.replace(f"    {key}", lines)
+    return text + "\n"
+
+
+def main(families):
+    warnings.simplefilter("ignore")
+    transformers.logging.set_verbosity_error()
+    TARGET.mkdir(parents=True, exist_ok=True)
+    for family in families or MAKERS:
+        head = {"family": family, "transformers": transformers.__version__, "seed": SEED}
+        vectors = head | MAKERS[family](random.Random(f"{SEED} {family}"))
+        (TARGET / f"{family}.json").write_text(written(vectors))
+        print(
+            family,
+            {kind: sum(len(one["rows"]) for one in vectors[kind]) for kind in vectors if kind not in head},
+        )
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
