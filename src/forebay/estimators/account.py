@@ -1,0 +1,165 @@
+"""One endpoint's part of the beliefs: its books, its speed, its gaps and its last view, and the row that they make."""
+
+from collections.abc import Hashable
+
+from forebay.domain.cost import Cost
+from forebay.domain.endpoint import Endpoint, EndpointView
+from forebay.domain.request import Demand
+from forebay.estimators.books import Books, OpenAttempt
+from forebay.estimators.capacity import Capacity
+from forebay.estimators.gaps import Gaps
+from forebay.estimators.rows import ANY_ABILITY, UNKNOWN, Row
+from forebay.estimators.speed import Speed
+
+# What a fresh replica is given at once: Envoy's slow start has the same least weight of 10 %.
+LEAST_RAMP = 0.1
+
+# The histogram speaks for itself from this many gaps on; until then the engine's own figure does, if it has one.
+GAPS_WANTED = 8
+
+RAMP_FIELDS = ("ramp",)
+RATE_FIELDS = ("encode_us_per_patch", "prefill_us_per_token", "decode_us_per_token")
+WORK_FIELDS = (
+    "in_flight",
+    "backlog_us",
+    "head_us",
+    "progressed_at",
+    "decoding",
+    "kv_tokens",
+    "gap_p95_us",
+    *RATE_FIELDS,
+)
+VIEW_FIELDS = (
+    "draining",
+    "serves",
+    "abilities",
+    "context_tokens",
+    "running",
+    "waiting",
+    "kv_usage",
+    "viewed_at",
+    "foreign",
+    "kv_capacity_tokens",
+    "gap_p95_us",
+)
+
+
+class Account:
+    """Mutable, owned by one Beliefs. `position` is its place among the rows; `left_at` when it was last unusable."""
+
+    def __init__(self, endpoint: Endpoint, capacity: Capacity, at: int) -> None:
+        self.row = Row(endpoint)
+        self.books = Books()
+        self.position = 0
+        self.added_at = at
+        self.left_at = at
+        self._capacity = capacity
+        self._speed = Speed()
+        self._gaps = Gaps()
+        self._gaps_seen = 0
+        self._view_gap_us = UNKNOWN
+        self._drained_by_us = False
+        self._drained_by_itself = False
+        self._warm_from = 0.0
+        self._warming_since = at
+        self.row.bytes_per_us = capacity.bytes_per_us
+        self.post()
+
+    # --- own work
+
+    def dispatched(self, key: Hashable, cost: Cost, demand: Demand, at: int, *, streamed: bool) -> None:
+        """Open the attempt's account."""
+        attempt = OpenAttempt(
+            cost,
+            demand,
+            at,
+            alone=self.books.idle and not self.row.waiting > 0,
+            # A whole reply without output tokens (an embedding) shows its end of work as a first token does.
+            silent=not streamed and demand.expected_output_tokens > 0,
+            speed_factor=self._speed.factor,
+        )
+        self.books.opened(key, attempt)
+
+    def first_token(self, key: Hashable, at: int) -> None:
+        """Move the account on, and learn from it if nothing of ours was in front and its time is the prompt's alone."""
+        attempt = self.books.first_token(key, at)
+        if attempt is not None and attempt.alone and not attempt.silent:
+            self._speed.learn(at - attempt.at, attempt.nominal_us)
+
+    def progress(self, key: Hashable, tokens: int, gap_us: int) -> None:
+        """Count the tokens, and note the gap."""
+        self.books.progress(key, tokens)
+        if gap_us > 0:
+            self._gaps.add(gap_us)
+            self._gaps_seen += 1
+            self.row.gap_p95_us = self._gap_p95_us()
+
+    def ended(self, key: Hashable, at: int) -> bool:
+        """Close the account. False when there is none."""
+        del at
+        return self.books.closed(key)
+
+    def post(self) -> None:
+        """Bring the row's own work and rates up to date."""
+        row, books, factor = self.row, self.books, self._speed.factor
+        row.in_flight = float(books.in_flight)
+        row.backlog_us = float(books.backlog_us)
+        row.head_us = float(books.head_us)
+        row.progressed_at = float(books.progressed_at)
+        row.decoding = float(books.decoding)
+        row.kv_tokens = float(books.kv_tokens)
+        row.encode_us_per_patch = self._capacity.encode_us_per_patch * factor
+        row.prefill_us_per_token = self._capacity.prefill_us_per_token * factor
+        row.decode_us_per_token = self._capacity.decode_us_per_token * factor
+
+    # --- what others tell
+
+    def viewed(self, view: EndpointView, model: str, at: int) -> None:
+        """Take over a view."""
+        row = self.row
+        row.serves = UNKNOWN if view.models is None else float(model in view.models)
+        row.abilities = ANY_ABILITY if view.abilities is None else int(view.abilities)
+        row.context_tokens = _number(view.context_tokens)
+        row.running = _number(view.running)
+        row.waiting = _number(view.waiting)
+        row.kv_usage = _number(view.kv_usage)
+        row.kv_capacity_tokens = _number(view.kv_capacity_tokens)
+        loads = [load for load in (view.running, view.waiting) if load is not None]
+        row.foreign = max(0.0, sum(loads) - row.in_flight) if loads else UNKNOWN
+        row.viewed_at = float(at) if loads or view.kv_usage is not None else UNKNOWN
+        self._view_gap_us = _number(view.gap_p95_us)
+        row.gap_p95_us = self._gap_p95_us()
+        self._drained_by_itself = view.draining
+        self._post_draining()
+
+    def drain(self, flag: bool) -> None:
+        """Our own wish to empty it."""
+        self._drained_by_us = flag
+        self._post_draining()
+
+    def _post_draining(self) -> None:
+        self.row.draining = float(self._drained_by_us or self._drained_by_itself)
+
+    def _gap_p95_us(self) -> float:
+        return self._gaps.p95_us() if self._gaps_seen >= GAPS_WANTED else self._view_gap_us
+
+    # --- slow start
+
+    def chill(self, at: int) -> None:
+        """It is fresh: nothing is warm yet."""
+        self._warm_from, self._warming_since = 0.0, at
+
+    def cool_down(self, at: int, slow_start_us: float) -> None:
+        """It is back after an absence, in which it cooled as fast as it would have warmed."""
+        away = (at - self.left_at) / slow_start_us if slow_start_us else 0.0
+        self._warm_from, self._warming_since = max(0.0, self.row.ramp - away), at
+
+    def warm_up(self, at: int, slow_start_us: float) -> bool:
+        """Set the ramp for `at`. True when it is complete."""
+        gained = (at - self._warming_since) / slow_start_us if slow_start_us else 1.0
+        self.row.ramp = min(1.0, max(LEAST_RAMP, self._warm_from + gained))
+        return self.row.ramp >= 1.0
+
+
+def _number(value: float | None) -> float:
+    return UNKNOWN if value is None else float(value)

@@ -1,0 +1,160 @@
+"""Everything believed of one pool's endpoints, as the facts that policies read."""
+
+from collections.abc import Hashable, Iterable, Sequence
+
+from forebay.domain.cost import Cost
+from forebay.domain.endpoint import Endpoint, EndpointView
+from forebay.domain.facts import Facts
+from forebay.domain.request import Demand
+from forebay.estimators.account import RAMP_FIELDS, VIEW_FIELDS, WORK_FIELDS, Account
+from forebay.estimators.capacity import Capacity
+from forebay.estimators.rows import Columns, Row
+
+# Below this many endpoints numpy's fixed cost per operation is dearer than a plain loop (measured).
+COLUMNS_FROM = 32
+
+
+class Beliefs:
+    """The books, views and speeds of a pool, kept as rows and, for a large pool, as columns that never differ.
+
+    Implements `domain.facts.PoolFacts`. Events of endpoints that are not (or no longer) in the pool are ignored.
+    """
+
+    def __init__(self, model: str, slow_start_seconds: float) -> None:
+        """`model` is the name that the pool's engines serve; `slow_start_seconds` is 0 for no slow start."""
+        self._model = model
+        self._slow_start_us = slow_start_seconds * 1e6
+        self._accounts: dict[int, Account] = {}
+        self._rows: list[Row] = []
+        self._columns: Columns | None = None
+        self._warming: set[int] = set()
+        self._presuming: set[int] = set()
+
+    @property
+    def rows(self) -> Sequence[Facts]:
+        """One per endpoint, in the order in which they were added."""
+        return self._rows
+
+    @property
+    def columns(self) -> Facts | None:
+        """The same, when there are at least COLUMNS_FROM."""
+        return self._columns
+
+    def facts(self, at: int) -> "Beliefs":
+        """These beliefs, with what time alone changes brought up to `at`. To be called before each decision."""
+        for slot in tuple(self._warming):
+            account = self._accounts[slot]
+            if account.warm_up(at, self._slow_start_us):
+                self._warming.discard(slot)
+            self._write(account, RAMP_FIELDS)
+        for slot in tuple(self._presuming):
+            account = self._accounts[slot]
+            if account.books.presume(at):
+                self._worked(account)
+        return self
+
+    def row(self, slot: int) -> Facts:
+        """The facts of one endpoint. Raises KeyError for one that is not in the pool."""
+        return self._accounts[slot].row
+
+    def slots(self) -> Iterable[int]:
+        """The endpoints of the pool, in the order in which they were added."""
+        return self._accounts.keys()
+
+    def add(self, endpoint: Endpoint, capacity: Capacity, at: int) -> None:
+        """An endpoint joins. It is fresh, and starts slowly, when others were at work before it."""
+        account = Account(endpoint, capacity, at)
+        if any(other.row.usable and other.added_at < at for other in self._accounts.values()):
+            account.chill(at)
+            self._warm(account, at)
+        self._accounts[endpoint.slot] = account
+        self._lay_out()
+
+    def remove(self, slot: int) -> None:
+        """An endpoint leaves, with all that is known of it. Its open attempts end without an account."""
+        if self._accounts.pop(slot, None) is not None:
+            self._warming.discard(slot)
+            self._presuming.discard(slot)
+            self._lay_out()
+
+    def dispatched(
+        self, slot: int, key: Hashable, cost: Cost, demand: Demand, at: int, *, streamed: bool = True
+    ) -> None:
+        """An attempt was sent, priced at `cost` there. `streamed` tells whether its first token will show."""
+        account = self._accounts.get(slot)
+        if account is not None:
+            account.dispatched(key, cost, demand, at, streamed=streamed)
+            self._worked(account)
+
+    def first_token(self, slot: int, key: Hashable, at: int) -> None:
+        """The attempt's first content came."""
+        account = self._accounts.get(slot)
+        if account is not None:
+            account.first_token(key, at)
+            self._worked(account)
+
+    def progress(self, slot: int, key: Hashable, tokens: int, gap_us: int, at: int) -> None:
+        """The attempt has brought `tokens` in all, with `gap_us` the largest gap since the last telling."""
+        del at
+        account = self._accounts.get(slot)
+        if account is not None:
+            account.progress(key, tokens, gap_us)
+            self._worked(account)
+
+    def ended(self, slot: int, key: Hashable, at: int) -> bool:
+        """The attempt is over, however it ended. False, and nothing changes, when it was closed before."""
+        account = self._accounts.get(slot)
+        if account is None or not account.ended(key, at):
+            return False
+        self._worked(account)
+        return True
+
+    def viewed(self, view: EndpointView, at: int) -> None:
+        """A scrape or probe. It replaces all that the last one told."""
+        account = self._accounts.get(view.slot)
+        if account is not None:
+            account.viewed(view, self._model, at)
+            self._write(account, VIEW_FIELDS)
+
+    def set_usable(self, slot: int, flag: bool, at: int) -> None:
+        """Whether the breaker lets requests through. One that comes back to others at work starts slowly."""
+        account = self._accounts.get(slot)
+        if account is None or bool(account.row.usable) is flag:
+            return
+        account.row.usable = float(flag)
+        if not flag:
+            account.left_at = at
+        elif any(other.row.usable for other in self._accounts.values() if other is not account):
+            account.cool_down(at, self._slow_start_us)
+            self._warm(account, at)
+        self._write(account, ("usable", *RAMP_FIELDS))
+
+    def set_draining(self, slot: int, flag: bool) -> None:
+        """Whether the endpoint is being emptied by our own wish; an engine may also say so in its view."""
+        account = self._accounts.get(slot)
+        if account is not None:
+            account.drain(flag)
+            self._write(account, ("draining",))
+
+    def _warm(self, account: Account, at: int) -> None:
+        if not account.warm_up(at, self._slow_start_us):
+            self._warming.add(account.row.slot)
+
+    def _worked(self, account: Account) -> None:
+        """Bring the row up to its books."""
+        account.post()
+        if account.books.presumes:
+            self._presuming.add(account.row.slot)
+        else:
+            self._presuming.discard(account.row.slot)
+        self._write(account, WORK_FIELDS)
+
+    def _write(self, account: Account, names: Iterable[str]) -> None:
+        if self._columns is not None:
+            self._columns.write(account.position, account.row, names)
+
+    def _lay_out(self) -> None:
+        self._rows = [account.row for account in self._accounts.values()]
+        for position, account in enumerate(self._accounts.values()):
+            account.position = position
+        self._columns = Columns(self._rows) if len(self._rows) >= COLUMNS_FROM else None

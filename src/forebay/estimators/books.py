@@ -1,0 +1,120 @@
+"""Own work on one endpoint: exact accounts, each attempt opened once and closed once."""
+
+from collections.abc import Hashable
+
+from forebay.domain.cost import Cost
+from forebay.domain.request import Demand
+
+
+class OpenAttempt:
+    """One attempt in flight. `silent` ones (not streamed) show no first token until they are whole."""
+
+    __slots__ = ("alone", "at", "nominal_us", "prompt_tokens", "prompt_us", "silent", "streamed_tokens")
+
+    def __init__(
+        self, cost: Cost, demand: Demand, at: int, *, alone: bool, silent: bool, speed_factor: float
+    ) -> None:
+        self.prompt_us = round(cost.prompt_us)
+        self.nominal_us = cost.prompt_us / speed_factor
+        self.prompt_tokens = demand.prompt_tokens
+        self.streamed_tokens = 0
+        self.at = at
+        self.alone = alone
+        self.silent = silent
+
+
+class Books:
+    """Attempts before their first token, and those after, oldest first.
+
+    All amounts are ints, so that what was added and taken away again leaves exactly 0: a leaked microsecond would
+    poison the backlog for ever.
+
+    A silent attempt is presumed to be past its first token once its priced work would be done, served in order.
+    """
+
+    __slots__ = ("_before", "_past", "_progressed_at", "backlog_us", "kv_tokens")
+
+    def __init__(self) -> None:
+        self._before: dict[Hashable, OpenAttempt] = {}
+        self._past: dict[Hashable, OpenAttempt] = {}
+        self._progressed_at = 0
+        self.backlog_us = 0
+        self.kv_tokens = 0
+
+    @property
+    def in_flight(self) -> int:
+        """Attempts open."""
+        return len(self._before) + len(self._past)
+
+    @property
+    def decoding(self) -> int:
+        """Attempts past their first token, or presumed so."""
+        return len(self._past)
+
+    @property
+    def idle(self) -> bool:
+        """Whether no attempt waits for its first token."""
+        return not self._before
+
+    @property
+    def head_us(self) -> int:
+        """Priced work of the oldest attempt without a first token, 0 if there is none."""
+        return next(iter(self._before.values())).prompt_us if self._before else 0
+
+    @property
+    def progressed_at(self) -> int:
+        """When the oldest one began to be worked on: its own dispatch, or the last first token before that."""
+        return max(self._progressed_at, next(iter(self._before.values())).at) if self._before else 0
+
+    @property
+    def presumes(self) -> bool:
+        """Whether time alone will move the oldest attempt on."""
+        return bool(self._before) and next(iter(self._before.values())).silent
+
+    def opened(self, key: Hashable, attempt: OpenAttempt) -> None:
+        """Begin an account. A key that is open already is left as it is."""
+        if key in self._before or key in self._past:
+            return
+        self._before[key] = attempt
+        self.backlog_us += attempt.prompt_us
+        self.kv_tokens += attempt.prompt_tokens
+
+    def first_token(self, key: Hashable, at: int) -> OpenAttempt | None:
+        """Move an account past its first token. None when it is not waiting for one."""
+        attempt = self._before.pop(key, None)
+        if attempt is not None:
+            self.backlog_us -= attempt.prompt_us
+            self._progressed_at = at
+            self._past[key] = attempt
+        return attempt
+
+    def progress(self, key: Hashable, tokens: int) -> None:
+        """So many tokens have come in all. Fewer than before is ignored."""
+        attempt = self._past.get(key) or self._before.get(key)
+        if attempt is not None and tokens > attempt.streamed_tokens:
+            self.kv_tokens += tokens - attempt.streamed_tokens
+            attempt.streamed_tokens = tokens
+
+    def closed(self, key: Hashable) -> bool:
+        """End an account. False when there is none: a second close changes nothing."""
+        attempt = self._before.pop(key, None)
+        if attempt is not None:
+            self.backlog_us -= attempt.prompt_us
+        else:
+            attempt = self._past.pop(key, None)
+        if attempt is None:
+            return False
+        self.kv_tokens -= attempt.prompt_tokens + attempt.streamed_tokens
+        return True
+
+    def presume(self, at: int) -> bool:
+        """Move silent attempts past their first token whose work would be done by now. True if any was."""
+        moved = False
+        while self.presumes:
+            key, attempt = next(iter(self._before.items()))
+            done_at = self.progressed_at + attempt.prompt_us
+            if done_at > at:
+                break
+            self.first_token(key, done_at)
+            moved = True
+        return moved

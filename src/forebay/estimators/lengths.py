@@ -1,0 +1,37 @@
+"""How long answers are, learned per model and kind of input."""
+
+from forebay.domain.ability import Ability
+
+# The prior counts as 20 answers, as in the prototype's O = (sum + 20 * prior) / (N + 20).
+PRIOR_ANSWERS = 20.0
+
+# A mean over about the last 200 answers follows a change of workload within minutes.
+MEMORY_ANSWERS = 200.0
+
+_KINDS = int(Ability.TEXT | Ability.IMAGE | Ability.AUDIO | Ability.VIDEO)
+
+
+class Lengths:
+    """Decayed means of output tokens, one per set of modalities in the request."""
+
+    def __init__(self, prior_tokens: float) -> None:
+        """`prior_tokens` stands in until answers were seen."""
+        self._prior = prior_tokens
+        self._sums: dict[int, float] = {}
+        self._counts: dict[int, float] = {}
+
+    def expected(self, needs: Ability, max_output_tokens: int) -> int:
+        """Output tokens to expect, at least 1 and at most what the client allows (0: anything). 0 for embeddings."""
+        if Ability.EMBEDDINGS in needs:
+            return 0
+        kind = int(needs) & _KINDS
+        tokens = self._sums.get(kind, 0.0) + PRIOR_ANSWERS * self._prior
+        mean = max(1, round(tokens / (self._counts.get(kind, 0.0) + PRIOR_ANSWERS)))
+        return min(mean, max_output_tokens) if max_output_tokens else mean
+
+    def learn(self, needs: Ability, tokens: int) -> None:
+        """An answer was whole, with so many output tokens."""
+        kind = int(needs) & _KINDS
+        kept = 1.0 - 1.0 / MEMORY_ANSWERS
+        self._sums[kind] = kept * self._sums.get(kind, 0.0) + tokens
+        self._counts[kind] = kept * self._counts.get(kind, 0.0) + 1.0

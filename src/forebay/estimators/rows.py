@@ -1,0 +1,124 @@
+"""The two shapes of a pool's facts: a row of plain numbers per endpoint, and columns over all of them."""
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from forebay.domain.endpoint import Endpoint
+from forebay.domain.facts import Facts, Quantity
+
+UNKNOWN = float("nan")
+
+# -1 has every bit: an endpoint of unknown abilities may have any.
+ANY_ABILITY = -1
+
+FIELDS = tuple(Facts.__annotations__)
+_INTS = frozenset({"slot", "abilities", "roles"})
+
+
+class Row:
+    """Facts of one endpoint, see `domain.facts.Facts`. Starts as nothing is known but what was declared."""
+
+    __slots__ = FIELDS
+
+    slot: int
+    usable: float
+    draining: float
+    serves: float
+    abilities: int
+    roles: int
+    context_tokens: float
+    in_flight: float
+    max_in_flight: float
+    running: float
+    waiting: float
+    kv_usage: float
+    viewed_at: float
+    foreign: float
+    encode_us_per_patch: float
+    prefill_us_per_token: float
+    decode_us_per_token: float
+    backlog_us: float
+    head_us: float
+    progressed_at: float
+    decoding: float
+    kv_tokens: float
+    kv_capacity_tokens: float
+    gap_p95_us: float
+    bytes_per_us: float
+    numa_apart: float
+    ramp: float
+
+    def __init__(self, endpoint: Endpoint) -> None:
+        for name in FIELDS:
+            setattr(self, name, 0.0)
+        for name in _AT_FIRST_UNKNOWN:
+            setattr(self, name, UNKNOWN)
+        self.slot = endpoint.slot
+        self.usable = 1.0
+        self.abilities = ANY_ABILITY
+        self.roles = int(endpoint.role)
+        self.max_in_flight = float(endpoint.max_in_flight or "inf")
+        self.numa_apart = _numa_apart(endpoint)
+        self.ramp = 1.0
+
+
+_AT_FIRST_UNKNOWN = (
+    "serves",
+    "context_tokens",
+    "running",
+    "waiting",
+    "kv_usage",
+    "viewed_at",
+    "foreign",
+    "kv_capacity_tokens",
+    "gap_p95_us",
+)
+
+
+def _numa_apart(endpoint: Endpoint) -> float:
+    if endpoint.numa_node is None or endpoint.preprocess_numa_node is None:
+        return UNKNOWN
+    return float(endpoint.numa_node != endpoint.preprocess_numa_node)
+
+
+class Columns:
+    """The same facts as float64 arrays (int64 for slots and bit sets), element i for the i-th row."""
+
+    slot: Quantity
+    usable: Quantity
+    draining: Quantity
+    serves: Quantity
+    abilities: Quantity
+    roles: Quantity
+    context_tokens: Quantity
+    in_flight: Quantity
+    max_in_flight: Quantity
+    running: Quantity
+    waiting: Quantity
+    kv_usage: Quantity
+    viewed_at: Quantity
+    foreign: Quantity
+    encode_us_per_patch: Quantity
+    prefill_us_per_token: Quantity
+    decode_us_per_token: Quantity
+    backlog_us: Quantity
+    head_us: Quantity
+    progressed_at: Quantity
+    decoding: Quantity
+    kv_tokens: Quantity
+    kv_capacity_tokens: Quantity
+    gap_p95_us: Quantity
+    bytes_per_us: Quantity
+    numa_apart: Quantity
+    ramp: Quantity
+
+    def __init__(self, rows: Sequence[Row]) -> None:
+        for name in FIELDS:
+            kind = np.int64 if name in _INTS else np.float64
+            setattr(self, name, np.array([getattr(row, name) for row in rows], dtype=kind))
+
+    def write(self, position: int, row: Row, names: Iterable[str]) -> None:
+        """Copy these fields of the row at `position`."""
+        for name in names:
+            getattr(self, name)[position] = getattr(row, name)
