@@ -3,22 +3,22 @@
 from forebay.fleet.adapters.base import entries
 from forebay.fleet.caller import Caller, Reply
 
-OWNERS = {"vllm": "vllm", "llamacpp": "llamacpp", "sglang": "sglang"}
+OWNERS = {"vllm": "vllm", "llamacpp": "llama.cpp", "sglang": "sglang"}
 """What engines write as `owned_by` of their models."""
 
-PREFIXES = {b"vllm:": "vllm", b"llamacpp:": "llamacpp", b"sglang:": "sglang"}
+PREFIXES = {b"vllm:": "vllm", b"llamacpp:": "llama.cpp", b"sglang:": "sglang"}
 """How the names of their metrics begin."""
 
 
 async def detect(call: Caller) -> str | None:
-    """Return `vllm`, `llamacpp`, `sglang` or `generic`; None when nothing answered, so that it is asked again later.
+    """Return `vllm`, `llama.cpp`, `sglang` or `generic`; None when nothing answered, so that it is asked again later.
 
     The Server header is llama.cpp's alone. Metrics are stronger evidence than `owned_by`, which a proxy may pass on; the
     model list serves engines that keep their metrics elsewhere, or off.
     """
     models = await call("/v1/models")
     if models is not None and models.server.startswith("llama.cpp"):
-        return "llamacpp"
+        return "llama.cpp"
     metrics = await call("/metrics")
     if models is None and metrics is None:
         return None

@@ -8,12 +8,15 @@ from typing import Self
 
 import aiohttp
 
+from forebay.config.settings import EyesSettings
 from forebay.domain.endpoint import Endpoint, EndpointView
 from forebay.fleet.caller import HttpCaller
-from forebay.fleet.settings import EyesSettings
 from forebay.fleet.watcher import Watcher
 
 DEFAULTS = EyesSettings()
+
+BATCH_SECONDS = 0.05
+"""Views are handed on at most this often: at 2,000 scrapes a second that is a hundred views at a time."""
 
 Sink = Callable[[tuple[EndpointView, ...]], None]
 Credentials = Callable[[Endpoint], str | None]
@@ -57,8 +60,8 @@ class Eyes:
         self._credentials = credentials
         self._warn = warn
         self._rng = rng or random.Random()
-        self._batch = _Batch(sink, settings.batch_seconds)
-        self._turn = asyncio.Semaphore(settings.concurrency)
+        self._batch = _Batch(sink, BATCH_SECONDS)
+        self._turn = asyncio.Semaphore(settings.max_concurrent)
         self._session: aiohttp.ClientSession | None = None
         self._tasks: dict[int, asyncio.Task[None]] = {}
         self._going: set[asyncio.Task[None]] = set()
@@ -111,8 +114,10 @@ class Eyes:
 
     def _watch(self, endpoint: Endpoint) -> None:
         assert self._session is not None
-        caller = HttpCaller(self._session, endpoint, self._settings.timeout_seconds, self._credentials)
-        watcher = Watcher(endpoint, caller, self._settings, self._batch.add, self._warn)
+        settings = self._settings
+        calls = HttpCaller(self._session, endpoint, settings.scrape_timeout_seconds, self._credentials)
+        probes = HttpCaller(self._session, endpoint, settings.health_timeout_seconds, self._credentials)
+        watcher = Watcher(endpoint, calls, probes, settings, self._batch.add, self._warn)
         self._tasks[endpoint.slot] = asyncio.create_task(
             self._run(endpoint, watcher), name=f"eyes on {endpoint.name}"
         )

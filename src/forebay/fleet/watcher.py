@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import TypeVar
 
+from forebay.config.settings import EyesSettings
 from forebay.domain.endpoint import Endpoint, EndpointView
 from forebay.fleet.absence import Absences
 from forebay.fleet.adapters import adapter_of
@@ -12,7 +13,6 @@ from forebay.fleet.detect import detect
 from forebay.fleet.dialects.base import NOTHING, read
 from forebay.fleet.histogram import Window
 from forebay.fleet.metrics import parse
-from forebay.fleet.settings import EyesSettings
 
 GAP_SHARE = 0.95
 
@@ -36,13 +36,16 @@ class Watcher:
     def __init__(
         self,
         endpoint: Endpoint,
-        caller: Caller,
+        call: Caller,
+        probe: Caller,
         settings: EyesSettings,
         post: Callable[[EndpointView], None],
         warn: Callable[[str], None],
     ) -> None:
+        """`probe` asks for health, `call` everything else; they differ in their patience."""
         self._endpoint = endpoint
-        self._call = caller
+        self._call = call
+        self._ask_health = probe
         self._settings = settings
         self._post = post
         self._warn = warn
@@ -64,14 +67,14 @@ class Watcher:
         if not self._reachable:
             return
         if at >= self._identity_due:
-            self._identity_due = at + _us(self._settings.identity_seconds)
+            self._identity_due = at + _us(self._settings.models_seconds)
             await self._identify()
         if at >= self._scrape_due:
             await self._scrape(at)
         self._post(self._view())
 
     async def _probe(self) -> None:
-        before, self._reachable = self._reachable, await self._adapter.healthy(self._call)
+        before, self._reachable = self._reachable, await self._adapter.healthy(self._ask_health)
         if self._reachable:
             if not before:
                 self._begin()
@@ -119,7 +122,7 @@ class Watcher:
 
     def _rest(self, at: int, hint: str) -> None:
         # An engine without metrics is not asked twice a second for ever.
-        self._scrape_due = at + _us(self._settings.identity_seconds)
+        self._scrape_due = at + _us(self._settings.models_seconds)
         if hint:
             self._warn_once(f"serves no metrics, so that its load is unknown: {hint}")
 

@@ -5,7 +5,7 @@ from forebay.fleet.adapters.base import Adapter
 
 BY_ENGINE: dict[str, Adapter] = {
     "vllm": vllm.ADAPTER,
-    "llamacpp": llamacpp.ADAPTER,
+    "llama.cpp": llamacpp.ADAPTER,
     "sglang": sglang.ADAPTER,
     "generic": generic.ADAPTER,
 }

@@ -3,7 +3,7 @@
 from forebay.fleet.dialects.base import Dialect
 
 DIALECT = Dialect(
-    engine="llamacpp",
+    engine="llama.cpp",
     running=("llamacpp:requests_processing",),
     waiting=("llamacpp:requests_deferred",),
     # Exported by releases until 2025, and by no later one.

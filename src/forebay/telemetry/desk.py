@@ -1,0 +1,64 @@
+"""The parts of telemetry put together for one process, behind the questions that the admin port answers."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from forebay.telemetry.access_log import AccessLog
+from forebay.telemetry.counters import Counters
+from forebay.telemetry.decisions import DecisionLog
+from forebay.telemetry.endpoints_json import EndpointRow, rendered
+from forebay.telemetry.explain import explained
+from forebay.telemetry.observer import Observer, Observers
+from forebay.telemetry.prometheus import ForebayCollector, exposition
+
+
+class Desk:
+    """Hears everything by `observers`, and answers for operators.
+
+    `rows` gives the fleet as believed now; `clock` is in microseconds, the one that views are stamped with.
+    """
+
+    def __init__(
+        self,
+        names: Mapping[str, str],
+        rows: Callable[[], Sequence[EndpointRow]],
+        clock: Callable[[], int],
+        access_log: AccessLog | None = None,
+        further: Sequence[Observer] = (),
+    ) -> None:
+        """`names` maps each name that clients may use to its pool; see Counters."""
+        self.counters = Counters(names)
+        self.decisions = DecisionLog()
+        self.access_log = access_log
+        listeners: list[Observer] = [self.counters, self.decisions, *further]
+        if access_log is not None:
+            listeners.append(access_log)
+        self.observers = Observers(listeners)
+        self._rows = rows
+        self._clock = clock
+        self._collector = ForebayCollector(lambda: self.counters.tally, rows, clock, self._losses)
+
+    def metrics(self, accept: str) -> tuple[str, bytes]:
+        """Return content type and body for `/metrics`."""
+        return exposition(self._collector, accept)
+
+    def endpoints(self) -> dict[str, Any]:
+        """Return JSON-ready values for `/forebay/endpoints`."""
+        return rendered(self._rows(), self._clock())
+
+    def decision(self, request_id: str) -> dict[str, Any] | None:
+        """Return JSON-ready values for `/forebay/decisions/<request-id>`, None when it is not, or no longer, known."""
+        story = self.decisions.find(request_id)
+        return None if story is None else explained(story)
+
+    def close(self) -> None:
+        """Write what the access log still holds."""
+        if self.access_log is not None:
+            self.access_log.close()
+
+    def _losses(self) -> dict[str, int]:
+        losses = {"forebay_observer_errors": self.observers.errors}
+        if self.access_log is not None:
+            losses["forebay_access_log_dropped"] = self.access_log.dropped
+            losses["forebay_access_log_failed"] = self.access_log.failed
+        return losses
