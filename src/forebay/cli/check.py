@@ -1,0 +1,51 @@
+"""`forebay check FILE`: say what a configuration means, or what is wrong with it and where."""
+
+import argparse
+from pathlib import Path
+
+from forebay.config.assemble import Assembly, PoolAssembly, load
+
+
+def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Add `check` to the command line."""
+    parser = subparsers.add_parser("check", help="validate a configuration and print its plan", description=__doc__)
+    parser.add_argument("file", type=Path, metavar="FILE")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Print the plan. A fault is raised as ConfigError, and ends with status 2."""
+    print(described(load(options.file)))
+    return 0
+
+
+def described(assembly: Assembly) -> str:
+    """The plan in words. Never shows a secret."""
+    file = assembly.file
+    lines = [
+        f"listen {file.listen}   admin {file.admin}   keys {'asked for' if assembly.keys else 'not asked for'}",
+        f"bodies up to {file.intake.max_body_bytes:,} bytes, {file.inbound.max_buffered_bytes:,} held at once",
+    ]
+    for pool in assembly.pools:
+        lines += _pool(pool)
+    lines.append(f"{len(assembly.pools)} pools, {len(assembly.endpoints())} endpoints: all is well")
+    return "\n".join(lines)
+
+
+def _pool(pool: PoolAssembly) -> list[str]:
+    plan, timeouts = pool.plan, pool.file.timeouts
+    aliases = f" (also {', '.join(plan.aliases)})" if plan.aliases else ""
+    note = "" if pool.family_found else "  <- not recognised: media are priced approximately; set `family`"
+    total = f"{timeouts.total_seconds:g} s" if timeouts.total_seconds else "off"
+    lines = [
+        f"pool {plan.model}{aliases}",
+        f"  family {pool.family_name}{note}",
+        f"  profile {plan.profile.name}   key {'sent' if pool.api_key else 'none'}"
+        f"   client's Authorization {'forwarded' if pool.file.forward_auth else 'dropped'}",
+        f"  timeouts: connect {timeouts.connect_seconds:g} s, first content {timeouts.first_content_seconds:g} s, "
+        f"idle {timeouts.idle_seconds:g} s, total {total}; retries {plan.retry.max_retries}",
+    ]
+    for endpoint in plan.endpoints:
+        engine = endpoint.engine or "engine found out"
+        device = endpoint.device or "device unknown"
+        lines.append(f"    [{endpoint.slot}] {endpoint.url}   {engine}, {device}")
+    return lines

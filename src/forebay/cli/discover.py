@@ -1,0 +1,71 @@
+"""From engines' addresses alone to pools: ask each engine what it is and which models it serves."""
+
+import asyncio
+import sys
+
+import aiohttp
+import msgspec
+
+from forebay.config.errors import ConfigError
+from forebay.domain.endpoint import Endpoint
+from forebay.fleet.adapters import adapter_of
+from forebay.fleet.caller import HttpCaller
+from forebay.fleet.detect import detect
+
+# Engines load weights for minutes; a person at a terminal wants to know after a while that an address is wrong.
+PATIENCE_SECONDS = 60.0
+ASK_SECONDS = 3.0
+PAUSE_SECONDS = 1.0
+
+
+class Found(msgspec.Struct, frozen=True):
+    """What answers at an address."""
+
+    url: str
+    engine: str
+    model: str
+
+
+async def pools_behind(urls: list[str], profile: str, patience_seconds: float = PATIENCE_SECONDS) -> list[object]:
+    """Pools in the configuration's shape, one per model, endpoints in the order given.
+
+    Waits for engines that are still loading, and says so. Raises ConfigError for those that never answered.
+    """
+    async with aiohttp.ClientSession(cookie_jar=aiohttp.DummyCookieJar()) as session:
+        asked = [_patiently(session, url, patience_seconds) for url in urls]
+        found = await asyncio.gather(*asked)
+    pools: dict[str, list[dict[str, str]]] = {}
+    for each in found:
+        pools.setdefault(each.model, []).append({"url": each.url, "engine": each.engine})
+    return [
+        {"model": model, "profile": profile, "endpoints": endpoints} for model, endpoints in pools.items()
+    ]
+
+
+async def _patiently(session: aiohttp.ClientSession, url: str, patience_seconds: float) -> Found:
+    loop = asyncio.get_running_loop()
+    deadline = loop.time() + patience_seconds
+    told = False
+    while (found := await ask(session, url)) is None:
+        if loop.time() > deadline:
+            raise ConfigError(url, f"no engine has answered for {patience_seconds:.0f} s", "is it running there?")
+        if not told:
+            print(f"forebay: waiting for the engine at {url} ...", file=sys.stderr)
+            told = True
+        await asyncio.sleep(PAUSE_SECONDS)
+    return found
+
+
+async def ask(session: aiohttp.ClientSession, url: str) -> Found | None:
+    """What answers at `url`, None if nothing does (yet). Raises ConfigError when it names no model."""
+    endpoint = Endpoint(0, url, url.rstrip("/"))
+    call = HttpCaller(session, endpoint, ASK_SECONDS, lambda _endpoint: None)
+    engine = await detect(call)
+    if engine is None:
+        return None
+    identity = await adapter_of(engine).identify(call)
+    if identity.refused:
+        raise ConfigError(url, "the engine asks for a key", "write a configuration file with api_key_env")
+    if not identity.models:
+        return None
+    return Found(endpoint.url, engine, identity.models[0])

@@ -1,0 +1,38 @@
+"""`forebay explain REQUEST-ID`: why a request went where it went, with every candidate's numbers."""
+
+import argparse
+import json
+import sys
+import urllib.error
+import urllib.parse
+import urllib.request
+
+from forebay.telemetry.table import as_table
+
+ASK_SECONDS = 5.0
+
+
+def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Add `explain` to the command line."""
+    parser = subparsers.add_parser("explain", help="why a request went where it went", description=__doc__)
+    parser.add_argument("request_id", metavar="REQUEST-ID", help="as echoed in x-request-id and the access log")
+    parser.add_argument("--admin", default="127.0.0.1:8081", help="the gateway's admin address, default %(default)s")
+    parser.add_argument("--json", action="store_true", help="print the numbers as JSON")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Ask the running gateway. 1 when it cannot be reached, or no longer knows the request."""
+    url = f"http://{options.admin}/forebay/decisions/{urllib.parse.quote(options.request_id, safe='')}"
+    try:
+        with urllib.request.urlopen(url, timeout=ASK_SECONDS) as response:  # noqa: S310 - always http
+            story = json.load(response)
+    except urllib.error.HTTPError as error:
+        with error:
+            message = json.load(error)["error"]["message"]
+        print(f"forebay: {message}", file=sys.stderr)
+        return 1
+    except OSError as error:
+        print(f"forebay: no gateway answers at {options.admin}: {error}", file=sys.stderr)
+        return 1
+    print(json.dumps(story) if options.json else as_table(story))
+    return 0

@@ -1,0 +1,103 @@
+"""`forebay serve`: run the gateway, from a file or from engines' addresses alone."""
+
+import argparse
+import asyncio
+import contextlib
+import logging
+import signal
+import sys
+from pathlib import Path
+from typing import BinaryIO
+
+from forebay import __version__
+from forebay.cli.discover import pools_behind
+from forebay.config.assemble import Assembly, assemble, load
+from forebay.config.document import Document
+from forebay.config.errors import ConfigError
+from forebay.config.settings import AccessLogSettings
+from forebay.gateway.station import Station
+from forebay.telemetry.access_log import AccessLog
+
+
+def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Add `serve` to the command line."""
+    parser = subparsers.add_parser("serve", help="run the gateway", description=__doc__)
+    parser.add_argument("urls", nargs="*", metavar="URL", help="engines, as http://HOST:PORT; models are asked of them")
+    parser.add_argument("--config", type=Path, help="configuration file; see docs/reference/configuration.md")
+    parser.add_argument("--listen", help="public address, default 127.0.0.1:8080")
+    parser.add_argument("--admin", help="admin address, default 127.0.0.1:8081")
+    parser.add_argument("--profile", default="multimodal", help="placement profile for URLs, default %(default)s")
+    parser.add_argument("--access-log", help="stderr, stdout, off, or a file's path")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Run until SIGTERM or SIGINT. 0 after a graceful end."""
+    import uvloop
+
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    if bool(options.urls) == (options.config is not None):
+        print("forebay: give engine URLs, or --config FILE", file=sys.stderr)
+        return 2
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        return runner.run(_serve(options))
+
+
+async def _serve(options: argparse.Namespace) -> int:
+    assembly = load(options.config) if options.config else await _from_urls(options)
+    with contextlib.ExitStack() as stack:
+        station = Station(assembly, _access_log(assembly.file.access_log, stack))
+        stopping = _on_signals()
+        try:
+            await station.start()
+        except OSError as error:
+            raise ConfigError("listen/admin", str(error), "choose another address") from None
+        _greet(station)
+        await stopping.wait()
+        print("forebay: draining", file=sys.stderr)
+        await station.drain()
+        await station.stop()
+    return 0
+
+
+async def _from_urls(options: argparse.Namespace) -> Assembly:
+    pools = await pools_behind(options.urls, options.profile)
+    data: dict[str, object] = {"pools": pools}
+    for name in ("listen", "admin"):
+        if getattr(options, name):
+            data[name] = getattr(options, name)
+    if options.access_log:
+        data["access_log"] = {"path": options.access_log}
+    return assemble(Document.of(data, "command line"))
+
+
+def _access_log(settings: AccessLogSettings, stack: contextlib.ExitStack) -> AccessLog | None:
+    if settings.path == "off":
+        return None
+    stream: BinaryIO
+    if settings.path in {"stderr", "stdout"}:
+        stream = getattr(sys, settings.path).buffer
+    else:
+        try:
+            stream = stack.enter_context(Path(settings.path).open("ab"))
+        except OSError as error:
+            raise ConfigError("access_log.path", str(error)) from None
+    return AccessLog(stream)
+
+
+def _on_signals() -> asyncio.Event:
+    """Set by SIGTERM and SIGINT."""
+    stopping = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stopping.set)
+    return stopping
+
+
+def _greet(station: Station) -> None:
+    host, port = station.public_address
+    admin_host, admin_port = station.admin_address
+    print(f"forebay {__version__}: http://{host}:{port}  admin http://{admin_host}:{admin_port}", file=sys.stderr)
+    for pool in station.assembly.pools:
+        endpoints = ", ".join(endpoint.name for endpoint in pool.plan.endpoints)
+        print(f"  {', '.join(pool.plan.names)} ({pool.family_name}, {pool.plan.profile.name}): {endpoints}", file=sys.stderr)
+    sys.stderr.flush()

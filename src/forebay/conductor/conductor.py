@@ -1,0 +1,318 @@
+"""The heart: from (plan, seed, events) come the same commands, bit for bit."""
+
+import random
+from collections.abc import Callable
+from typing import Any
+
+from forebay.admission import status
+from forebay.admission.breaker import retry_after_seconds
+from forebay.admission.retry import may_retry
+from forebay.admission.status import Answer
+from forebay.conductor.commands import Abort, Command, Dispatch, Hold, Note, Reject, WakeAt
+from forebay.conductor.events import (
+    Arrived,
+    Cancelled,
+    DrainAsked,
+    Event,
+    Failed,
+    Finished,
+    FirstToken,
+    PlanChanged,
+    Progress,
+    ViewChanged,
+    Woke,
+)
+from forebay.conductor.journey import NO_USAGE, Journey
+from forebay.conductor.plan import Plan
+from forebay.conductor.pool import Pool
+from forebay.domain.outcome import Ending, FailureKind, Outcome, Usage
+from forebay.domain.placement import Decision, Placement
+from forebay.placement.profile import emptied_by
+
+# By the filter that dropped the last candidate: what the client is told. Those that time can mend carry a Retry-After.
+_ANSWERS = {
+    "role": status.NO_ENDPOINTS,
+    "model": status.NO_ENDPOINTS,
+    "ability": status.NOT_CAPABLE,
+    "context": status.TOO_LONG,
+    "draining": status.NO_ENDPOINTS,
+    "health": status.NO_ENDPOINTS,
+    "saturation": status.SATURATED,
+}
+
+
+class Conductor:
+    """Composes admission, placement and estimators. Never re-entered, never reads a clock or a dice of its own."""
+
+    def __init__(self, plan: Plan, *, seed: int = 0, at: int = 0) -> None:
+        """Start with `plan` in force at `at`; `seed` feeds every choice that is left to chance."""
+        self.plan = plan
+        self.pools: dict[str, Pool] = {}
+        self._by_name: dict[str, Pool] = {}
+        self._by_slot: dict[int, Pool] = {}
+        self._journeys: dict[str, Journey] = {}
+        self._rng = random.Random(seed)
+        self._out: list[Command] = []
+        self._wake_at: int | None = None
+        self._handlers: dict[type, Callable[[Any], None]] = {
+            Arrived: self._arrived,
+            FirstToken: self._first_token,
+            Progress: self._progress,
+            Finished: self._finished,
+            Failed: self._failed,
+            Cancelled: self._cancelled,
+            ViewChanged: self._view_changed,
+            PlanChanged: self._plan_changed,
+            DrainAsked: self._drain_asked,
+            Woke: self._woke,
+        }
+        self._adopt(plan, at, fresh=False)
+
+    @property
+    def open_requests(self) -> int:
+        """Requests that have arrived and not ended."""
+        return len(self._journeys)
+
+    def handle(self, event: Event) -> list[Command]:
+        """What to do about `event`, in order. Events of requests that are over are ignored."""
+        self._out = []
+        self._handlers[type(event)](event)
+        self._plan_wake(event.at)
+        return self._out
+
+    # --- a request's way
+
+    def _arrived(self, event: Arrived) -> None:
+        request = event.request
+        pool = self._by_name.get(request.model)
+        if pool is None:
+            self._out.append(_reject(request.request_id, status.UNKNOWN_MODEL))
+            self._note_refused(event, status.UNKNOWN_MODEL.code)
+            return
+        journey = Journey(request, pool, pool.demand(request), event.at)
+        self._journeys[request.request_id] = journey
+        placement = self._place(journey, event.at)
+        if placement.slot is not None:
+            self._dispatch(journey, placement.slot, event.at)
+        elif emptied_by(placement) == "saturation" and pool.queue.push(request.request_id, event.at):
+            self._out.append(Hold(request.request_id, "saturated"))
+        else:
+            self._reject_unplaced(journey, placement, event.at)
+
+    def _first_token(self, event: FirstToken) -> None:
+        journey = self._journey(event)
+        if journey is not None and not journey.first_token_at:
+            journey.first_token_at = event.at
+            journey.pool.first_token(journey, event.at)
+
+    def _progress(self, event: Progress) -> None:
+        journey = self._journey(event)
+        if journey is not None:
+            journey.pool.progressed(journey, event)
+
+    def _finished(self, event: Finished) -> None:
+        journey = self._journey(event)
+        if journey is not None:
+            journey.pool.finished(journey, event.usage, event.at)
+            self._end(journey, Ending.FINISHED, "finished", event.at, event.usage)
+
+    def _failed(self, event: Failed) -> None:
+        journey = self._journey(event)
+        if journey is None:
+            return
+        pool = journey.pool
+        pool.failed(journey, event)
+        journey.fail()
+        if may_retry(pool.plan.retry, event.kind, content_sent=event.content_sent, tries=journey.tries):
+            placement = self._place(journey, event.at)
+            if placement.slot is not None and pool.retries.withdraw(event.at):
+                self._dispatch(journey, placement.slot, event.at)
+                self._drain_queue(pool, event.at)
+                return
+        answer = status.answer_for(event.kind)
+        retry_after = 0 if event.content_sent else self._retry_after(journey, event)
+        self._out.append(
+            _reject(journey.request.request_id, answer, retry_after=retry_after, relay=event.status >= 400)
+        )
+        self._end(journey, Ending.FAILED, event.kind.value, event.at, event.usage)
+
+    def _cancelled(self, event: Cancelled) -> None:
+        journey = self._journeys.get(event.request_id)
+        if journey is None:
+            return
+        if journey.attempt is not None:
+            self._out.append(Abort(journey.attempt))
+        journey.pool.cancelled(journey, event.at)
+        self._end(journey, Ending.CANCELLED, "client-cancelled", event.at, event.usage)
+
+    # --- the fleet and the plan
+
+    def _view_changed(self, event: ViewChanged) -> None:
+        pools = {}
+        for view in event.views:
+            pool = self._by_slot.get(view.slot)
+            if pool is not None:
+                pool.viewed(view, event.at)
+                pools[pool.plan.model] = pool
+        for pool in pools.values():
+            self._drain_queue(pool, event.at)
+
+    def _plan_changed(self, event: PlanChanged) -> None:
+        self._adopt(event.plan, event.at, fresh=True)
+        for pool in self.pools.values():
+            self._drain_queue(pool, event.at)
+
+    def _drain_asked(self, event: DrainAsked) -> None:
+        pool = self._by_slot.get(event.slot)
+        if pool is not None:
+            pool.drain(event.slot, event.at + event.limit_us if event.draining else None)
+            self._drain_queue(pool, event.at)
+
+    def _woke(self, event: Woke) -> None:
+        self._wake_at = None
+        for pool in tuple(self.pools.values()):
+            pool.refresh(event.at)
+            for request_id in pool.queue.expire(event.at):
+                self._expire(self._journeys[request_id], event.at)
+            self._end_overdue(pool, event.at)
+            self._drain_queue(pool, event.at)
+        self._forget_emptied()
+
+    def _adopt(self, plan: Plan, at: int, *, fresh: bool) -> None:
+        self.plan = plan
+        wanted = {pool_plan.model: pool_plan for pool_plan in plan.pools}
+        for model, pool_plan in wanted.items():
+            if model in self.pools:
+                self.pools[model].adopt(pool_plan, at)
+            else:
+                self.pools[model] = Pool(pool_plan, at, fresh=fresh)
+        for model, pool in self.pools.items():
+            if model not in wanted:
+                pool.retire(at)
+        self._by_name = {name: self.pools[m] for m, pool_plan in wanted.items() for name in pool_plan.names}
+        self._forget_emptied()
+
+    def _forget_emptied(self) -> None:
+        for pool in self.pools.values():
+            pool.forget_emptied()
+        kept = {pool_plan.model for pool_plan in self.plan.pools}
+        self.pools = {model: pool for model, pool in self.pools.items() if model in kept or pool.slots()}
+        self._by_slot = {slot: pool for pool in self.pools.values() for slot in pool.slots()}
+
+    # --- steps
+
+    def _journey(self, event: FirstToken | Progress | Finished | Failed) -> Journey | None:
+        journey = self._journeys.get(event.attempt.request_id)
+        return journey if journey is not None and journey.runs(event.attempt) else None
+
+    def _place(self, journey: Journey, at: int) -> Placement:
+        pool = journey.pool
+        placement = pool.place(journey.request, journey.demand, at, journey.tried, self._rng)
+        if placement.slot is None and journey.tried:
+            # Nobody new is left: the same endpoint again is better than no answer.
+            placement = pool.place(journey.request, journey.demand, at, (), self._rng)
+        self._out.append(Note(_decision(journey, placement, at)))
+        return placement
+
+    def _dispatch(self, journey: Journey, slot: int, at: int) -> None:
+        first = journey.tries == 0
+        attempt = journey.begin(slot)
+        endpoint = journey.pool.dispatched(journey, at, first=first)
+        self._out.append(Dispatch(attempt, endpoint, journey.pool.plan.model))
+
+    def _drain_queue(self, pool: Pool, at: int) -> None:
+        """Place what was held, oldest first, as far as there is room."""
+
+        def place(request_id: str) -> bool:
+            journey = self._journeys[request_id]
+            placement = pool.place(journey.request, journey.demand, at, (), self._rng)
+            if placement.slot is None:
+                return False
+            self._out.append(Note(_decision(journey, placement, at)))
+            self._dispatch(journey, placement.slot, at)
+            return True
+
+        if len(pool.queue):
+            pool.queue.pop_ready(place)
+
+    def _reject_unplaced(self, journey: Journey, placement: Placement, at: int) -> None:
+        answer = _ANSWERS.get(emptied_by(placement), status.NO_ENDPOINTS)
+        retry_after = retry_after_seconds(journey.pool.changes(), at) if answer.status == 503 else 0
+        self._out.append(_reject(journey.request.request_id, answer, retry_after=retry_after))
+        self._end(journey, Ending.REJECTED, answer.code, at)
+
+    def _expire(self, journey: Journey, at: int) -> None:
+        self._out.append(_reject(journey.request.request_id, status.TTL_EXPIRED, retry_after=1))
+        self._end(journey, Ending.REJECTED, status.TTL_EXPIRED.code, at)
+
+    def _end_overdue(self, pool: Pool, at: int) -> None:
+        """End what still runs at endpoints whose drain limit is over."""
+        overdue = pool.overdue(at)
+        for journey in [j for j in self._journeys.values() if j.attempt is not None and j.slot in overdue]:
+            attempt = journey.attempt
+            assert attempt is not None
+            self._out.append(Abort(attempt))
+            sent = journey.first_token_at > 0
+            self._failed(Failed(at, attempt, FailureKind.DRAIN_TIMEOUT, content_sent=sent))
+
+    def _retry_after(self, journey: Journey, event: Failed) -> int:
+        if event.retry_after_us:
+            return max(1, -(-event.retry_after_us // 1_000_000))
+        if event.kind is FailureKind.CLIENT_STATUS:
+            return 0
+        return retry_after_seconds(journey.pool.changes(), event.at)
+
+    def _end(self, journey: Journey, ending: Ending, reason: str, at: int, usage: Usage = NO_USAGE) -> None:
+        request_id = journey.request.request_id
+        del self._journeys[request_id]
+        journey.pool.queue.remove(request_id)
+        outcome = Outcome(
+            request_id=request_id,
+            ending=ending,
+            reason=reason,
+            model=journey.pool.plan.model,
+            endpoint=journey.served_by(),
+            tries=journey.tries,
+            usage=usage,
+            ttft_us=journey.first_token_at - journey.arrived_at if journey.first_token_at else 0,
+            e2e_us=at - journey.arrived_at,
+        )
+        self._out.append(Note(outcome))
+        self._drain_queue(journey.pool, at)
+
+    def _note_refused(self, event: Arrived, reason: str) -> None:
+        request = event.request
+        outcome = Outcome(request.request_id, Ending.REJECTED, reason, "", "", 0, NO_USAGE, 0, 0)
+        self._out.append(Note(outcome))
+
+    def _plan_wake(self, at: int) -> None:
+        """Ask to be woken when time alone will change something, if that is sooner than what was asked for."""
+        moments = [moment for pool in self.pools.values() if (moment := pool.next_moment(at)) is not None]
+        if moments and (self._wake_at is None or min(moments) < self._wake_at):
+            self._wake_at = max(min(moments), at + 1)
+            self._out.append(WakeAt(self._wake_at))
+
+
+def _reject(request_id: str, answer: Answer, *, retry_after: int = 0, relay: bool = False) -> Reject:
+    return Reject(request_id, answer.status, answer.code, answer.message, retry_after, relay)
+
+
+def _decision(journey: Journey, placement: Placement, at: int) -> Decision:
+    demand = journey.demand
+    return Decision(
+        request_id=journey.request.request_id,
+        at=at,
+        try_=journey.tries,
+        model=journey.request.model,
+        pool=journey.pool.plan.model,
+        prompt_tokens=demand.prompt_tokens,
+        text_tokens=demand.text_tokens,
+        image_tokens=demand.image_tokens,
+        audio_tokens=demand.audio_tokens,
+        video_tokens=demand.video_tokens,
+        encoder_patches=demand.encoder_patches,
+        expected_output_tokens=demand.expected_output_tokens,
+        exact=demand.exact,
+        placement=placement,
+        endpoints=journey.pool.names,
+    )

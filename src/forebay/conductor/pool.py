@@ -1,0 +1,255 @@
+"""One pool's live state: what its policies remember and what its estimators believe."""
+
+import random
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
+
+from forebay.admission.breaker import Breaker
+from forebay.admission.queue import HoldQueue
+from forebay.admission.retry import RetryBudget
+from forebay.conductor.plan import PoolPlan
+from forebay.domain.ability import Ability
+from forebay.domain.endpoint import Endpoint, EndpointView
+from forebay.domain.facts import Ask, Facts
+from forebay.domain.outcome import Usage
+from forebay.domain.placement import Placement
+from forebay.domain.request import Demand, InferenceRequest
+from forebay.estimators.beliefs import Beliefs
+from forebay.estimators.capacity import capacity_of
+from forebay.estimators.lengths import Lengths
+from forebay.estimators.residency import Residency
+from forebay.estimators.text_tokens import TextTokens
+from forebay.placement.cost import price
+
+if TYPE_CHECKING:
+    from forebay.conductor.events import Failed, Progress
+    from forebay.conductor.journey import Journey
+
+
+NO_MATCH: Mapping[int, float] = {}
+
+
+class Pool:
+    """Everything that the conductor keeps of one pool. All of it changes only inside `Conductor.handle`."""
+
+    def __init__(self, plan: PoolPlan, at: int, *, fresh: bool) -> None:
+        """Begin with the plan's endpoints; `fresh` ones are spared at first, as those of a running gateway are."""
+        self.plan = plan
+        self.beliefs = Beliefs(plan.model, plan.slow_start_seconds)
+        self.queue = HoldQueue(plan.queue)
+        self.retries = RetryBudget(plan.retry)
+        self.text = TextTokens()
+        self.lengths = Lengths(plan.expected_output_tokens)
+        self.residency = Residency()
+        self.names: dict[int, str] = {}
+        self.views: dict[int, EndpointView] = {}
+        self._endpoints: dict[int, Endpoint] = {}
+        self._breakers: dict[int, Breaker] = {}
+        self._unsettled: set[int] = set()  # slots whose breaker will change with time alone
+        self._drain_until: dict[int, int] = {}
+        self._leaving: set[int] = set()
+        for endpoint in plan.endpoints:
+            self._add(endpoint, at, fresh=fresh)
+
+    # --- what a request needs
+
+    def demand(self, request: InferenceRequest) -> Demand:
+        """What `request` will use, as far as can be told before it runs."""
+        tokens = {Ability.IMAGE: 0, Ability.AUDIO: 0, Ability.VIDEO: 0}
+        patches = 0
+        exact = True
+        for item in request.media:
+            tokens[item.modality] += item.tokens + item.wrapper_tokens
+            patches += item.encoder_patches
+            exact = exact and item.exact
+        return Demand(
+            text_tokens=self.text.estimate(request.text),
+            image_tokens=tokens[Ability.IMAGE],
+            audio_tokens=tokens[Ability.AUDIO],
+            video_tokens=tokens[Ability.VIDEO],
+            encoder_patches=patches,
+            expected_output_tokens=self.lengths.expected(request.needs, request.max_output_tokens),
+            body_bytes=request.body_bytes,
+            exact=exact,
+        )
+
+    def place(
+        self, request: InferenceRequest, demand: Demand, at: int, tried: tuple[int, ...], rng: random.Random
+    ) -> Placement:
+        """Where the request should go now, by the pool's profile."""
+        cached = self._cached_tokens(request, demand)
+        encoded = self.residency.encoded(request.media) if request.media else NO_MATCH
+        ask = Ask(request, demand, at, cached, encoded, tried)
+        return self.plan.profile.place(ask, self.beliefs.facts(at), rng)
+
+    def _cached_tokens(self, request: InferenceRequest, demand: Demand) -> Mapping[int, float]:
+        blocks = len(request.prefix_blocks)
+        if not blocks:
+            return NO_MATCH
+        matched = self.residency.matched(request.prefix_blocks)
+        return {slot: demand.prompt_tokens * count / blocks for slot, count in matched.items()}
+
+    # --- an attempt's way; each is called once, in this order
+
+    def dispatched(self, journey: "Journey", at: int, *, first: bool) -> Endpoint:
+        """Choosing and counting are one step: the next decision already sees this one."""
+        slot, attempt, request = journey.slot, journey.attempt, journey.request
+        cached = self._cached_tokens(request, journey.demand).get(slot, 0.0)
+        encoded = self.residency.encoded(request.media).get(slot, 0.0)
+        cost = price(journey.demand, cached, encoded, self.beliefs.row(slot))
+        self.beliefs.dispatched(slot, attempt, cost, journey.demand, at, streamed=request.stream)
+        self.residency.held(slot, request.prefix_blocks, request.media)
+        self._breakers[slot].dispatched(attempt, at)
+        self._settle(slot, at)
+        if first:
+            self.retries.dispatched(at)
+        return self._endpoints[slot]
+
+    def first_token(self, journey: "Journey", at: int) -> None:
+        """The attempt's prompt is done."""
+        self.beliefs.first_token(journey.slot, journey.attempt, at)
+        self._breakers[journey.slot].answering(journey.attempt, at)
+        self._settle(journey.slot, at)
+
+    def progressed(self, journey: "Journey", event: "Progress") -> None:
+        """The attempt's decode goes on."""
+        self.beliefs.progress(journey.slot, journey.attempt, event.output_tokens, event.largest_gap_us, event.at)
+
+    def finished(self, journey: "Journey", usage: Usage, at: int) -> None:
+        """The attempt ended well, and its usage teaches."""
+        self.beliefs.ended(journey.slot, journey.attempt, at)
+        self._breakers[journey.slot].succeeded(journey.attempt, at)
+        self._settle(journey.slot, at)
+        if usage.reported and journey.demand.exact:
+            self.text.learn(journey.request.text, usage.prompt_tokens - journey.demand.media_tokens)
+        if usage.completion_tokens:
+            self.lengths.learn(journey.request.needs, usage.completion_tokens)
+
+    def failed(self, journey: "Journey", event: "Failed") -> None:
+        """The attempt ended badly."""
+        self.beliefs.ended(journey.slot, journey.attempt, event.at)
+        self._breakers[journey.slot].failed(journey.attempt, event.kind, event.at, event.retry_after_us)
+        self._settle(journey.slot, event.at)
+
+    def cancelled(self, journey: "Journey", at: int) -> None:
+        """The client left; the attempt in flight, if there is one, says nothing of its endpoint."""
+        if journey.attempt is not None:
+            self.beliefs.ended(journey.slot, journey.attempt, at)
+            self._breakers[journey.slot].cancelled(journey.attempt)
+            self._settle(journey.slot, at)
+
+    # --- the fleet and the plan
+
+    def viewed(self, view: EndpointView, at: int) -> None:
+        """What the eyes saw of one endpoint."""
+        self.views[view.slot] = view
+        self.beliefs.viewed(view, at)
+        self._breakers[view.slot].probed(view.reachable, at)
+        self.beliefs.set_draining(view.slot, view.draining or self._is_draining(view.slot))
+        self._settle(view.slot, at)
+
+    def drain(self, slot: int, until: int | None) -> None:
+        """Send nothing more to `slot`, and end what still runs there at `until`; None takes it back into use."""
+        if until is None:
+            self._drain_until.pop(slot, None)
+        else:
+            self._drain_until[slot] = until
+        self.beliefs.set_draining(slot, self._is_draining(slot))
+
+    def adopt(self, plan: PoolPlan, at: int) -> None:
+        """Live by a new plan: new endpoints join as fresh ones, those no longer named drain and are then forgotten."""
+        self.plan = plan
+        named = {endpoint.slot for endpoint in plan.endpoints}
+        for endpoint in plan.endpoints:
+            if endpoint.slot not in self._endpoints:
+                self._add(endpoint, at, fresh=True)
+        for slot in self._endpoints:
+            if slot not in named:
+                self._leave(slot)
+
+    def retire(self, at: int) -> None:
+        """The plan no longer names this pool."""
+        for slot in self._endpoints:
+            self._leave(slot)
+        self.refresh(at)
+
+    def forget_emptied(self) -> None:
+        """Drop endpoints that have left the plan and run nothing more."""
+        for slot in [slot for slot in self._leaving if not self.beliefs.row(slot).in_flight]:
+            self._leaving.discard(slot)
+            self._unsettled.discard(slot)
+            self._drain_until.pop(slot, None)
+            self.beliefs.remove(slot)
+            self.residency.forget(slot)
+            for table in (self._endpoints, self._breakers, self.views):
+                table.pop(slot, None)
+
+    # --- time
+
+    def refresh(self, at: int) -> None:
+        """Let time's changes to breakers show."""
+        for slot in tuple(self._unsettled):
+            self._settle(slot, at)
+
+    def overdue(self, at: int) -> set[int]:
+        """Slots whose drain limit is over."""
+        return {slot for slot, until in self._drain_until.items() if until <= at and self.beliefs.row(slot).in_flight}
+
+    def next_moment(self, at: int) -> int | None:
+        """When time alone changes something here: a breaker, the queue, a drain limit. None if nothing waits."""
+        if not self._unsettled and not self._drain_until and not len(self.queue):
+            return None
+        moments = [self.queue.next_expiry_at(), *self.changes(), *self._drain_until.values()]
+        return min((moment for moment in moments if moment is not None and moment > at), default=None)
+
+    def changes(self) -> Iterable[int | None]:
+        """When each endpoint that is left alone may be asked again."""
+        return [self._breakers[slot].next_change_at() for slot in self._unsettled]
+
+    # --- for reading
+
+    def slots(self) -> tuple[int, ...]:
+        """Slots of every endpoint, those that are leaving too."""
+        return tuple(self._endpoints)
+
+    def endpoint_name(self, slot: int) -> str:
+        """Name of an endpoint, also of one that has left."""
+        return self.names[slot]
+
+    def endpoint(self, slot: int) -> Endpoint:
+        """An endpoint as declared."""
+        return self._endpoints[slot]
+
+    def row(self, slot: int) -> Facts:
+        """What is believed of one endpoint."""
+        return self.beliefs.row(slot)
+
+    def breaker_state(self, slot: int, at: int) -> str:
+        """A word for people."""
+        return self._breakers[slot].state(at).value
+
+    # --- inside
+
+    def _add(self, endpoint: Endpoint, at: int, *, fresh: bool) -> None:
+        slot = endpoint.slot
+        self._endpoints[slot] = endpoint
+        self.names[slot] = endpoint.name
+        self._breakers[slot] = Breaker(self.plan.breaker)
+        self.beliefs.add(endpoint, capacity_of(endpoint.device), at, fresh=fresh)
+
+    def _leave(self, slot: int) -> None:
+        self._leaving.add(slot)
+        self.beliefs.set_draining(slot, True)
+
+    def _is_draining(self, slot: int) -> bool:
+        return slot in self._drain_until or slot in self._leaving
+
+    def _settle(self, slot: int, at: int) -> None:
+        """Let the endpoint's breaker show in what placement sees, and remember whether time will change it."""
+        breaker = self._breakers[slot]
+        usable = breaker.usable(at)
+        self.beliefs.set_usable(slot, usable, at)
+        if usable and breaker.next_change_at() is None:
+            self._unsettled.discard(slot)
+        else:
+            self._unsettled.add(slot)

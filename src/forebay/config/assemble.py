@@ -1,0 +1,223 @@
+"""From the file's shape to what each room is given."""
+
+import difflib
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import msgspec
+
+from forebay.conductor.plan import Plan, PoolPlan
+from forebay.config.document import Document
+from forebay.config.errors import ConfigError
+from forebay.config.schema import EndpointFile, File, PoolFile
+from forebay.config.secret import KeyRing, Secret, read_key_ring, read_secret
+from forebay.domain.ability import Role
+from forebay.domain.endpoint import Endpoint
+from forebay.intake.tokens.family import Family
+from forebay.intake.tokens.registry import FAMILIES, build, detect_family
+from forebay.placement.catalogue import PROFILES
+from forebay.placement.profile import Profile
+
+ROLES = {"all": Role.ALL, "encode": Role.ENCODE, "prefill": Role.PREFILL, "decode": Role.DECODE}
+_UNKNOWN_FIELD = re.compile(r"Object contains unknown field `(?P<field>[^`]*)`")
+_PATH = re.compile(r"^(?P<problem>.*?) - at `(?:key in )?(?P<path>\$[^`]*)`$", re.DOTALL)
+
+
+class PoolAssembly(msgspec.Struct, frozen=True):
+    """A pool as each room wants it: the conductor's plan of it, and what the wire must know."""
+
+    plan: PoolPlan
+    file: PoolFile
+    family: Family
+    family_name: str
+    family_found: bool  # named by the owner, or recognised; False when the generic fallback stands in
+    api_key: Secret | None
+
+
+class Assembly(msgspec.Struct, frozen=True):
+    """Everything that a gateway is started with."""
+
+    plan: Plan
+    pools: tuple[PoolAssembly, ...]
+    file: File
+    keys: KeyRing
+
+    def endpoints(self) -> tuple[Endpoint, ...]:
+        """Every endpoint of every pool, by slot."""
+        return tuple(endpoint for pool in self.plan.pools for endpoint in pool.endpoints)
+
+    def api_key_of(self, endpoint: Endpoint) -> str | None:
+        """The key that this endpoint's pool wants, in clear."""
+        for pool in self.pools:
+            if pool.api_key is not None and endpoint in pool.plan.endpoints:
+                return pool.api_key.reveal()
+        return None
+
+
+def load(path: Path) -> Assembly:
+    """Read a configuration file. Raises ConfigError naming the place and the cure."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeError) as error:
+        raise ConfigError(str(path), f"cannot be read: {error}") from None
+    return assemble(Document(text, path.name))
+
+
+def assemble(document: Document) -> Assembly:
+    """Validate `document` and put the plan together. Raises ConfigError."""
+    file = _convert(document.data, File, document, "$")
+    _check_address(document, "$.listen", file.listen)
+    _check_address(document, "$.admin", file.admin)
+    _check_names(document, file)
+    slots = iter(range(sum(len(pool.endpoints) for pool in file.pools)))
+    urls: dict[str, str] = {}
+    pools = []
+    for index, pool in enumerate(file.pools):
+        path = f"$.pools[{index}]"
+        endpoints = tuple(
+            _endpoint(document, f"{path}.endpoints[{i}]", endpoint, next(slots), urls)
+            for i, endpoint in enumerate(pool.endpoints)
+        )
+        pools.append(_pool(document, path, pool, endpoints))
+    keys = read_key_ring(document.place("$.keys_env"), file.keys_env, file.keys_file)
+    plan = Plan(version=1, pools=tuple(pool.plan for pool in pools))
+    return Assembly(plan, tuple(pools), file, keys)
+
+
+def _pool(document: Document, path: str, file: PoolFile, endpoints: tuple[Endpoint, ...]) -> PoolAssembly:
+    family, family_name, found = _family(document, f"{path}.family", file)
+    plan = PoolPlan(
+        model=file.model,
+        aliases=file.aliases,
+        endpoints=endpoints,
+        profile=_profile(document, f"{path}.profile", file.profile),
+        retry=file.retry,
+        breaker=file.breaker,
+        queue=file.queue,
+        slow_start_seconds=file.slow_start_seconds,
+        expected_output_tokens=file.expected_output_tokens,
+    )
+    key = read_secret(document.place(path), file.api_key_env, file.api_key_file)
+    return PoolAssembly(plan, file, family, family_name, found, key)
+
+
+def _endpoint(document: Document, path: str, file: EndpointFile, slot: int, urls: dict[str, str]) -> Endpoint:
+    url = _checked_url(document, f"{path}.url", file.url)
+    if url in urls:
+        raise ConfigError(document.place(f"{path}.url"), f"{url} is already at {urls[url]}", "remove one of them")
+    urls[url] = path.removeprefix("$.")
+    return Endpoint(
+        slot=slot,
+        name=url.removeprefix("http://"),
+        url=url,
+        engine=file.engine,
+        device=file.device,
+        zone=file.zone,
+        role=ROLES[file.role],
+        numa_node=file.numa_node,
+        preprocess_numa_node=file.preprocess_numa_node,
+        max_in_flight=file.max_in_flight,
+    )
+
+
+def _checked_url(document: Document, path: str, url: str) -> str:
+    place = document.place(path)
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+    except ValueError as error:
+        raise ConfigError(place, f"`{url}`: {error}", "write http://HOST:PORT, with an IPv6 address in [ ]") from None
+    if parts.scheme != "http" or not parts.hostname:
+        raise ConfigError(place, f"`{url}` is not an engine's address", "write http://HOST:PORT")
+    if parts.username or parts.password:
+        raise ConfigError(place, "credentials in an address end up in logs", "use api_key_env or api_key_file")
+    if parts.path.strip("/") or parts.query or parts.fragment:
+        raise ConfigError(place, f"`{url}` names a path", "stop after the port; the API's paths are added")
+    host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
+    return f"http://{host}:{port or 80}"
+
+
+def _check_address(document: Document, path: str, address: str) -> None:
+    host, colon, port = address.rpartition(":")
+    if not colon or not host or not port.isascii() or not port.isdigit() or int(port) > 65535:
+        raise ConfigError(document.place(path), f"`{address}` is not an address", "write HOST:PORT, as 127.0.0.1:8080")
+
+
+def _check_names(document: Document, file: File) -> None:
+    seen: dict[str, str] = {}
+    for index, pool in enumerate(file.pools):
+        named = [(pool.model, f"$.pools[{index}].model")]
+        named += [(alias, f"$.pools[{index}].aliases[{i}]") for i, alias in enumerate(pool.aliases)]
+        for name, path in named:
+            if name in seen:
+                raise ConfigError(document.place(path), f"`{name}` already names {seen[name]}", "each name once")
+            seen[name] = path.removeprefix("$.")
+
+
+def _profile(document: Document, path: str, given: str | dict[str, Any]) -> Profile:
+    name, settings = _named(document, path, given, PROFILES)
+    recipe = PROFILES[name]
+    try:
+        return recipe.build(_convert(settings, recipe.settings, document, path))
+    except ValueError as error:
+        raise ConfigError(document.place(path), str(error)) from None
+
+
+def _family(document: Document, path: str, file: PoolFile) -> tuple[Family, str, bool]:
+    if not file.family:
+        name = detect_family(file.model)
+        return build(name or "generic"), name or "generic", name is not None
+    name, settings = _named(document, path, file.family, FAMILIES)
+    _convert(settings, FAMILIES[name], document, path)
+    return build(name, settings), name, True
+
+
+def _named(
+    document: Document, path: str, given: str | dict[str, Any], known: Mapping[str, object]
+) -> tuple[str, dict[str, Any]]:
+    """The name and the parameters of a setting that is a name, or a mapping with a `name`."""
+    settings = {} if isinstance(given, str) else dict(given)
+    name = given if isinstance(given, str) else settings.pop("name", "")
+    if name not in known:
+        raise ConfigError(
+            document.place(path), f"`{name}` is not known", _nearest(str(name), known) or ", ".join(known)
+        )
+    return str(name), settings
+
+
+def _convert(data: Any, shape: Any, document: Document, path: str) -> Any:
+    try:
+        return msgspec.convert(data, shape, strict=True)
+    except msgspec.ValidationError as error:
+        raise _config_error(error, shape, document, path) from None
+
+
+def _config_error(error: msgspec.ValidationError, shape: Any, document: Document, base: str) -> ConfigError:
+    match = _PATH.match(str(error))
+    problem = match["problem"] if match else str(error)
+    path = base + (match["path"][1:] if match else "")
+    unknown = _UNKNOWN_FIELD.search(problem)
+    if unknown is None:
+        return ConfigError(document.place(path), problem[:1].lower() + problem[1:])
+    fields = {name: None for name in _fields_below(shape)}
+    place = document.place(f"{path}.{unknown['field']}")
+    return ConfigError(place, f"unknown field `{unknown['field']}`", _nearest(unknown["field"], fields))
+
+
+def _fields_below(shape: Any) -> set[str]:
+    """Names of every field in a struct type and in those that it is made of."""
+    info = msgspec.json.schema(shape)
+    names: set[str] = set()
+    for definition in info.get("$defs", {}).values():
+        names |= set(definition.get("properties", {}))
+    return names
+
+
+def _nearest(word: str, known: Mapping[str, object]) -> str:
+    close = difflib.get_close_matches(word, list(known), n=1)
+    return f"did you mean `{close[0]}`?" if close else ""
+
+

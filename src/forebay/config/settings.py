@@ -1,0 +1,63 @@
+"""What the rooms above the plan are set by: one frozen struct each, every number with unit, default and reason."""
+
+from typing import Annotated
+
+import msgspec
+
+Positive = Annotated[float, msgspec.Meta(gt=0)]
+NotNegative = Annotated[float, msgspec.Meta(ge=0)]
+Count = Annotated[int, msgspec.Meta(ge=0)]
+
+
+class Timeouts(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """How long to wait for an engine, in seconds. Four clocks, since one cannot tell slow from dead."""
+
+    # A TCP handshake inside one data centre takes under 1 ms; two lost SYNs cost 3 s.
+    connect_seconds: Positive = 5.0
+    # From sending to the first content. A long video prefill on a busy engine takes minutes.
+    first_content_seconds: Positive = 300.0
+    # Silence after the first content. The slowest healthy gap is another request's whole prefill.
+    idle_seconds: Positive = 120.0
+    # The whole reply, 0 for no bound: a long stream that keeps moving is healthy.
+    total_seconds: NotNegative = 0.0
+
+
+class DrainSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """How the gateway, or one endpoint, is emptied, in seconds."""
+
+    # After SIGTERM `/ready` says 503 at once, but balancers in front notice only at their next probe.
+    lag_seconds: NotNegative = 3.0
+    # How long open streams may go on after SIGTERM. Kubernetes kills after 30 s unless told otherwise.
+    grace_seconds: NotNegative = 25.0
+    # How long requests may go on at an endpoint that is drained by an operator.
+    endpoint_limit_seconds: Positive = 120.0
+
+
+class EyesSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """How often engines are looked at, in seconds."""
+
+    # Every policy sees signals of this age; the published comparisons use the same 0.5 s.
+    scrape_seconds: Positive = 0.5
+    # A scrape that has not answered by then tells nothing. An engine busy on its CPU can be slow to answer.
+    scrape_timeout_seconds: Positive = 2.0
+    # Liveness; own traffic tells sooner on a busy endpoint.
+    health_seconds: Positive = 2.0
+    health_timeout_seconds: Positive = 2.0
+    # Served models and limits change when an engine restarts, which health notices at once.
+    models_seconds: Positive = 60.0
+    # Scrapes in flight at once: bounds sockets and bursts on a large fleet.
+    max_concurrent: Annotated[int, msgspec.Meta(ge=1)] = 64
+
+
+class MediaUrlSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Which remote media may be named in a request. The gateway itself fetches nothing."""
+
+    # Empty: any https host name. Otherwise only these hosts, `example.com` or `.example.com` for all below it.
+    allow: tuple[str, ...] = ()
+
+
+class AccessLogSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Where the access log goes, one JSON line per request."""
+
+    # `stderr`, `stdout`, `off`, or a file's path.
+    path: str = "stderr"

@@ -1,0 +1,272 @@
+"""One client request on its way: its body, its attempts at engines, its reply."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from forebay.conductor.commands import Dispatch, Reject
+from forebay.conductor.events import Cancelled, Failed, Finished, FirstToken, Progress
+from forebay.domain.outcome import Attempt, FailureKind, Usage
+from forebay.gateway.answers import JSON
+from forebay.gateway.http1.message import HeaderList, ReplyWriter, Request
+from forebay.gateway.http1.upstream import Call
+from forebay.gateway.outgoing import outgoing
+from forebay.gateway.readings import ErrorReading, Reading, reading_of
+from forebay.gateway.streams.errors import error_body, error_event
+from forebay.intake.understand import Understood
+from forebay.telemetry.observer import Passage
+
+if TYPE_CHECKING:
+    from forebay.gateway.front import Gateway
+
+SECOND_US = 1_000_000
+# The conductor is told how a stream goes on at most this often.
+PROGRESS_US = SECOND_US
+# What logs say of a client that left before it was answered (nginx's word for it).
+CLIENT_LEFT = 499
+
+
+class Exchange:
+    """Carries one request from its arrival to its one ending. It is the sink of its attempt's upstream connection.
+
+    It moves bytes and tells the driver what happened; what to do about it comes back as commands.
+    """
+
+    __slots__ = (
+        "attempt", "body", "call", "content_sent", "dispatched_at", "gateway", "last_at", "on_over", "opened_at",
+        "reading", "refused", "renames", "reply", "reply_bytes", "request", "shown_id", "status", "told_at", "tries", "understood",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        gateway: "Gateway",
+        request: Request,
+        understood: Understood,
+        body: bytes | bytearray,
+        reply: ReplyWriter,
+        shown_id: str,
+    ) -> None:
+        """`body` is kept until the first content, in case another attempt must send it again."""
+        self.gateway = gateway
+        self.request = request
+        self.understood = understood
+        self.body: bytes | bytearray | None = body
+        self.reply = reply
+        self.shown_id = shown_id
+        self.on_over: Callable[[], None] | None = None
+        self.call: Call | None = None
+        self.attempt: Attempt | None = None
+        self.reading: Reading | None = None
+        self.opened_at = gateway.clock()
+        self.dispatched_at = self.last_at = self.told_at = 0
+        self.content_sent = False
+        self.renames = False  # the engine knows the model by another name than the client
+        self.tries = self.status = self.reply_bytes = 0
+        self.refused = ""
+
+    # --- commands
+
+    def dispatch(self, command: Dispatch) -> None:
+        """Send the request, with the edits that it needs, to the endpoint."""
+        assert self.body is not None, "nothing is sent again once content has begun"
+        pool = self.gateway.directory.find(command.model)
+        assert pool is not None, "the plan and the directory change together"
+        self.attempt = command.attempt
+        self.tries += 1
+        self.reading = None
+        self.renames = command.model != self.understood.request.model
+        self.dispatched_at = self.last_at = self.gateway.clock()
+        head, body = outgoing(self.request, self.understood, self.body, command, pool, self.shown_id)
+        self.call = self.gateway.upstreams.send(command.endpoint.url, head, body, self)
+
+    def abort(self) -> None:
+        """Close the attempt's connection; nothing more is wanted of it."""
+        if self.call is not None:
+            self.call.close()
+            self.call = None
+
+    def reject(self, command: Reject) -> None:
+        """Answer for the last time: the engine's own error, ours, or an error event in a stream that has begun."""
+        self.abort()
+        self.refused = command.code
+        api = self.understood.request.api
+        if self.reply.started:
+            code = command.code.replace("-", "_")
+            self._break_stream(error_event(api, command.status, code, command.message))
+        elif command.relay and isinstance(self.reading, ErrorReading):
+            self._respond(self.reading.status, self._relayed(self.reading, command), self.reading.body())
+        else:
+            code = command.code.replace("-", "_")
+            body = error_body(api, command.status, code, command.message)
+            self._respond(command.status, self.own_headers(JSON, command.retry_after_seconds), body)
+        self._over()
+
+    # --- what the engine sends (Sink)
+
+    def on_connected(self) -> None:
+        """Nothing to do: the clock for the first content runs since the dispatch."""
+
+    def on_head(self, status: int, headers: HeaderList) -> None:
+        """The reply's head: it decides how the rest is read."""
+        self.last_at = self.gateway.clock()
+        self.reading = reading_of(self, status, headers)
+
+    def on_data(self, data: bytes) -> None:
+        """Bytes of the reply's body."""
+        assert self.reading is not None, "a body has a head"
+        self.last_at = at = self.gateway.clock()
+        self.reading.take(data, at)
+
+    def on_end(self) -> None:
+        """The reply is whole, as far as HTTP can tell."""
+        assert self.reading is not None, "a reply has a head"
+        self.call = None
+        self.reading.end(self.gateway.clock())
+
+    def on_lost(self, kind: FailureKind, detail: str) -> None:  # noqa: ARG002 - the words are for the log of the wire
+        """The connection failed before the reply was whole."""
+        self.call = None
+        if self.reading is not None and self.reading.survives_loss():
+            self.reading.end(self.gateway.clock())
+        else:
+            self.fail(kind)
+
+    # --- what readings find out
+
+    def content_began(self, at: int) -> None:
+        """The client is about to see content: from here on there is no second attempt, and no need for the body."""
+        self.content_sent = True
+        self.body = None
+        self.told_at = at
+        assert self.attempt is not None
+        self.gateway.driver.feed(FirstToken(at, self.attempt))
+
+    def start_reply(self, status: int, headers: HeaderList, length: int | None) -> None:
+        """Commit the head, and couple the two sides: a client that does not read stops its engine from sending."""
+        self.status = status
+        self.reply.on_writable = self._client_reads
+        self.reply.start(status, self.own_headers(headers, 0), length)
+
+    def send(self, data: bytes) -> None:
+        """Body bytes for the client."""
+        self.reply_bytes += len(data)
+        self.reply.write(data)
+
+    def respond(self, status: int, headers: HeaderList, body: bytes) -> None:
+        """A whole reply."""
+        self._respond(status, self.own_headers(headers, 0), body)
+
+    def finish(self, usage: Usage, at: int) -> None:
+        """The reply is whole and sent."""
+        self.reply.end()
+        assert self.attempt is not None
+        self.gateway.driver.feed(Finished(at, self.attempt, usage))
+        self._over()
+
+    def fail(self, kind: FailureKind, *, status: int = 0, retry_after_us: int = 0) -> None:
+        """The attempt is over; the conductor says what comes of it."""
+        self.abort()
+        assert self.attempt is not None
+        event = Failed(
+            self.gateway.clock(), self.attempt, kind, status, retry_after_us, self.content_sent, self.usage()
+        )
+        self.gateway.driver.feed(event)
+
+    def usage(self) -> Usage:
+        """Tokens counted so far."""
+        return self.reading.usage() if self.reading is not None else Usage()
+
+    # --- the client, and time
+
+    def gone(self) -> None:
+        """The client left."""
+        self.status = self.status or CLIENT_LEFT
+        event = Cancelled(self.gateway.clock(), self.understood.request.request_id, self.usage())
+        self.gateway.driver.feed(event)
+        self.abort()
+        self._over()
+
+    def break_off(self) -> None:
+        """The gateway stops now."""
+        self.reply.abort()
+        self.gone()
+
+    def check(self, at: int) -> None:
+        """Look at the clocks: the four timeouts, and the telling of progress."""
+        if self.call is None or self.attempt is None:
+            return
+        timeouts = self.gateway.timeouts(self.understood.request.model)
+        if timeouts.total_seconds and at - self.opened_at > timeouts.total_seconds * SECOND_US:
+            self.fail(FailureKind.TOTAL_TIMEOUT)
+        elif self.content_sent:
+            if at - self.last_at > timeouts.idle_seconds * SECOND_US and self.reply.writable:
+                self.fail(FailureKind.IDLE_TIMEOUT)
+            elif at - self.told_at >= PROGRESS_US:
+                self._tell_progress(at)
+        elif at - self.dispatched_at > timeouts.first_content_seconds * SECOND_US:
+            self.fail(FailureKind.FIRST_CONTENT_TIMEOUT)
+
+    # --- inside
+
+    def own_headers(self, headers: HeaderList, retry_after_seconds: int) -> HeaderList:
+        """`headers`, and what this gateway adds: the request's id, and how many attempts were made."""
+        own = [
+            *headers,
+            (b"x-request-id", self.shown_id.encode()),
+            (b"x-forebay-attempts", b"%d" % self.tries),
+        ]
+        if retry_after_seconds:
+            own.append((b"retry-after", b"%d" % retry_after_seconds))
+        return own
+
+    def _relayed(self, reading: ErrorReading, command: Reject) -> HeaderList:
+        headers = [header for header in reading.headers if header[0] != b"retry-after"]
+        return self.own_headers(headers, command.retry_after_seconds)
+
+    def _respond(self, status: int, headers: HeaderList, body: bytes) -> None:
+        self.status = status
+        self.reply_bytes += len(body)
+        self.reply.respond(status, headers, body)
+
+    def _break_stream(self, event: bytes) -> None:
+        """End what has begun so that nobody takes it for whole."""
+        if self.reading is not None and self.reading.takes_events:
+            if not self.reading.error_shown():
+                self.send(event)
+            self.reply.end()
+        else:
+            self.reply.abort()
+
+    def _client_reads(self, reads: bool) -> None:
+        if self.call is not None:
+            if reads:
+                self.last_at = self.gateway.clock()
+                self.call.resume()
+            else:
+                self.call.pause()
+
+    def _tell_progress(self, at: int) -> None:
+        self.told_at = at
+        progress = self.reading.progress() if self.reading is not None else None
+        if progress is not None:
+            assert self.attempt is not None
+            self.gateway.driver.feed(Progress(at, self.attempt, *progress))
+
+    def _over(self) -> None:
+        on_over, self.on_over = self.on_over, None
+        if on_over is None:
+            return
+        self.body = None
+        on_over()
+        request = self.understood.request
+        self.gateway.served(
+            Passage(
+                request_id=request.request_id,
+                api=request.api.value,
+                model=request.model,
+                status=self.status,
+                body_bytes=request.body_bytes,
+                reply_bytes=self.reply_bytes,
+                duration_us=self.gateway.clock() - self.opened_at,
+                reason=self.refused,
+            )
+        )

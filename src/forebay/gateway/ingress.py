@@ -1,0 +1,111 @@
+"""The public port: which paths there are, who may use them, and the way from a body to an exchange."""
+
+import logging
+from collections.abc import Callable
+
+from forebay.conductor.events import Arrived
+from forebay.config.secret import KeyRing
+from forebay.domain.request import Api
+from forebay.gateway.answers import models_listing, send_error, send_json
+from forebay.gateway.exchange import Exchange
+from forebay.gateway.front import Gateway
+from forebay.gateway.http1.coding import CodingError, decode_body
+from forebay.gateway.http1.message import ReplyWriter, Request
+from forebay.gateway.request_ids import RequestIds
+from forebay.intake.refusal import Refusal
+from forebay.intake.settings import IntakeSettings
+from forebay.intake.understand import understand
+
+log = logging.getLogger(__name__)
+
+APIS = {api.value: api for api in Api}
+# Routes that answer at once, and the method they take.
+PLAIN = ("/health", "/v1/models")
+
+
+class Ingress:
+    """Handler of the public listener."""
+
+    def __init__(self, gateway: Gateway, intake: IntakeSettings, keys: KeyRing) -> None:
+        """`keys` is empty when no key is asked for."""
+        self._gateway = gateway
+        self._intake = intake
+        self._keys = keys
+        self._ids = RequestIds()
+        self._open: dict[ReplyWriter, Exchange] = {}
+        self._plain: dict[str, Callable[[ReplyWriter], None]] = {
+            "/health": lambda reply: send_json(reply, {"status": "ok"}),
+            "/v1/models": lambda reply: send_json(reply, models_listing(gateway.directory)),
+        }
+
+    def on_head(self, request: Request, reply: ReplyWriter) -> int:
+        """Refuse what has no place here before its body is read."""
+        api = APIS.get(request.path)
+        if api is None and request.path not in self._plain:
+            self._unknown(request, reply)
+        elif not self._admitted(request):
+            send_error(reply, api or Api.CHAT, 401, "invalid-api-key", "no known key in Authorization or x-api-key")
+        elif api is None:
+            self._answer_plain(request, reply)
+        elif request.method != "POST":
+            self._wrong_method(reply, api, "POST")
+        else:
+            return self._intake.max_body_bytes
+        return 0
+
+    def on_body(self, request: Request, body: bytes | bytearray, reply: ReplyWriter) -> None:
+        """Understand the request, and let the conductor decide."""
+        api = APIS[request.path]
+        shown = self._ids.shown(request.header(b"x-request-id"))
+        request_id = self._ids.unique(shown, self._gateway.exchanges)
+        echo = [(b"x-request-id", shown.encode())]
+        try:
+            body = decode_body(request.header(b"content-encoding"), body, self._intake.max_body_bytes)
+            understood = understand(api, body, self._intake, request_id, self._gateway.directory.family_of)
+        except CodingError as error:
+            send_error(reply, api, error.status, error.code, error.message, headers=echo)
+            return
+        except Refusal as refusal:
+            send_error(
+                reply, api, refusal.status, refusal.code, refusal.message, param=refusal.param, headers=echo
+            )
+            return
+        exchange = Exchange(self._gateway, request, understood, body, reply, shown)
+        self._gateway.exchanges[request_id] = exchange
+        self._open[reply] = exchange
+        exchange.on_over = lambda: self._over(request_id, reply)
+        self._gateway.driver.feed(Arrived(self._gateway.clock(), understood.request))
+
+    def on_gone(self, reply: ReplyWriter) -> None:
+        """The client left."""
+        exchange = self._open.get(reply)
+        if exchange is not None:
+            exchange.gone()
+
+    def on_bad(self, status: int, code: str, message: str, reply: ReplyWriter) -> None:
+        """A rule of the HTTP floor was broken."""
+        send_error(reply, Api.CHAT, status, code, message)
+
+    def _over(self, request_id: str, reply: ReplyWriter) -> None:
+        self._gateway.exchanges.pop(request_id, None)
+        self._open.pop(reply, None)
+
+    def _admitted(self, request: Request) -> bool:
+        if not self._keys or request.path == "/health":
+            return True
+        return self._keys.admits(request.header(b"authorization"), request.header(b"x-api-key"))
+
+    def _answer_plain(self, request: Request, reply: ReplyWriter) -> None:
+        if request.method in {"GET", "HEAD"}:
+            self._plain[request.path](reply)
+        else:
+            self._wrong_method(reply, Api.CHAT, "GET")
+
+    def _wrong_method(self, reply: ReplyWriter, api: Api, allowed: str) -> None:
+        allow = [(b"allow", allowed.encode())]
+        send_error(reply, api, 405, "method-not-allowed", f"this path takes {allowed}", headers=allow)
+
+    def _unknown(self, request: Request, reply: ReplyWriter) -> None:
+        known = ", ".join([*APIS, *self._plain])
+        message = f"no such path here; there are: {known}"
+        send_error(reply, Api.CHAT, 404, "unknown-path", message)

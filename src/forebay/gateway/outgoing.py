@@ -1,0 +1,53 @@
+"""What is sent to an engine: the client's own bytes, with as few edits as can be."""
+
+from collections.abc import Sequence
+
+from forebay.conductor.commands import Dispatch
+from forebay.gateway.http1.headers import request_headers
+from forebay.gateway.http1.message import Request
+from forebay.gateway.pools import PoolWire
+from forebay.domain.request import Api
+from forebay.intake.splice import Edit, model_edit, splice, usage_edit
+from forebay.intake.understand import Understood
+
+Buffers = Sequence[bytes | bytearray | memoryview]
+
+# Where a stream's usage has to be asked for; Anthropic's messages always tell it.
+USAGE_APIS = (Api.CHAT, Api.COMPLETIONS)
+
+
+def outgoing(
+    request: Request,
+    understood: Understood,
+    body: bytes | bytearray,
+    command: Dispatch,
+    pool: PoolWire,
+    shown_id: str,
+) -> tuple[bytes, Buffers]:
+    """Head and body of the request to `command.endpoint`. The body's large parts are not copied."""
+    edits = _edits(understood, command.model)
+    buffers: Buffers = splice(body, edits) if edits else [body]
+    extra = [(b"x-request-id", shown_id.encode())]
+    if pool.api_key is not None:
+        extra.append((b"authorization", b"Bearer " + pool.api_key.reveal().encode()))
+    head = request_headers(
+        request,
+        url=command.endpoint.url,
+        content_length=sum(len(part) for part in buffers),
+        extra=extra,
+        forward_auth=pool.forward_auth and pool.api_key is None,
+    )
+    return head, buffers
+
+
+def _edits(understood: Understood, model: str) -> list[Edit]:
+    """The served name in place of an alias, and usage asked for in every stream, so that it can be metered."""
+    request = understood.request
+    edits = []
+    if request.model != model:
+        edits.append(model_edit(understood.edits, model))
+    if request.stream and not request.usage_wanted and request.api in USAGE_APIS:
+        usage = usage_edit(understood.edits)
+        if usage is not None:
+            edits.append(usage)
+    return edits

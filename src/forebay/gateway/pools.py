@@ -1,0 +1,40 @@
+"""What the gateway must know of each pool beside the plan: how to read its requests, and what to show its engines."""
+
+import msgspec
+
+from forebay.config.secret import Secret
+from forebay.config.settings import Timeouts
+from forebay.intake.tokens.family import Family
+
+
+class PoolWire(msgspec.Struct, frozen=True):
+    """One pool as the wire sees it. `owner` is shown by `/v1/models`."""
+
+    model: str
+    names: tuple[str, ...]
+    family: Family
+    timeouts: Timeouts = Timeouts()
+    api_key: Secret | None = None
+    forward_auth: bool = False
+
+
+class PoolDirectory:
+    """Pools by every name that a client may use. Replaced as a whole when the plan changes."""
+
+    def __init__(self, pools: tuple[PoolWire, ...]) -> None:
+        """Index `pools` by their names; names are unique, as the configuration has checked."""
+        self.pools = pools
+        self._by_name = {name: pool for pool in pools for name in pool.names}
+
+    def find(self, name: str) -> PoolWire | None:
+        """The pool that serves `name`, or None."""
+        return self._by_name.get(name)
+
+    def family_of(self, name: str) -> Family | None:
+        """The token rules for `name`, or None for an unknown model."""
+        pool = self._by_name.get(name)
+        return pool.family if pool else None
+
+    def names(self) -> list[str]:
+        """Every name once, in the order of the configuration."""
+        return list(self._by_name)

@@ -1,0 +1,187 @@
+"""A whole gateway in one process: the rooms put together, its ports opened, drained and closed."""
+
+import asyncio
+import gc
+import logging
+from collections.abc import Sequence
+
+from forebay.conductor.conductor import Conductor
+from forebay.conductor.events import DrainAsked, PlanChanged, ViewChanged
+from forebay.config.assemble import Assembly
+from forebay.domain.endpoint import EndpointView
+from forebay.fleet.eyes import Eyes
+from forebay.gateway.admin import Admin
+from forebay.gateway.front import Gateway
+from forebay.gateway.http1.budget import BufferBudget
+from forebay.gateway.http1.connections import Connections
+from forebay.gateway.http1.message import Handler
+from forebay.gateway.http1.upstream import Upstreams
+from forebay.gateway.ingress import Ingress
+from forebay.gateway.pools import PoolDirectory, PoolWire
+from forebay.runtime.driver import Driver
+from forebay.telemetry.access_log import AccessLog
+from forebay.telemetry.desk import Desk
+from forebay.telemetry.endpoints_json import EndpointRow
+
+log = logging.getLogger(__name__)
+
+SECOND_US = 1_000_000
+# A burst of new connections waits here while the loop is busy; Linux caps it at net.core.somaxconn.
+BACKLOG = 4096
+
+
+class Station:
+    """One gateway: `start` opens its ports, `drain` lets it end in good order, `stop` ends it now."""
+
+    def __init__(self, assembly: Assembly, access_log: AccessLog | None = None) -> None:
+        """Put the rooms together; nothing is opened yet. Needs a running event loop."""
+        loop = asyncio.get_running_loop()
+        self.assembly = assembly
+        self.draining = False
+        self._loop = loop
+        self._servers: list[asyncio.Server] = []
+        self.desk = Desk(_names(assembly), self.rows, self._clock, access_log)
+        self.conductor = Conductor(assembly.plan, seed=assembly.file.seed, at=0)
+        self.driver = Driver(self.conductor, self.desk.observers, loop)
+        timeouts = min(pool.file.timeouts.connect_seconds for pool in assembly.pools)
+        self.upstreams = Upstreams(loop, connect_timeout_seconds=timeouts)
+        self.gateway = Gateway(
+            self.driver, self.upstreams, _directory(assembly), loop, self.desk.observers.served
+        )
+        budget = BufferBudget(assembly.file.inbound.max_buffered_bytes)
+        self._ingress = Ingress(self.gateway, assembly.file.intake, assembly.keys)
+        self._public = Connections(loop, self._ingress, assembly.file.inbound, budget)
+        self._admin = self._connections(Admin(self.desk, self), budget)
+        self._eyes = Eyes(
+            assembly.endpoints(),
+            self._saw,
+            assembly.file.eyes,
+            credentials=lambda endpoint: self.assembly.api_key_of(endpoint),
+            warn=log.warning,
+        )
+
+    # --- life
+
+    async def start(self) -> None:
+        """Open the ports and the eyes. Raises OSError when an address cannot be had."""
+        await self._listen(self._public, self.assembly.file.listen)
+        await self._listen(self._admin, self.assembly.file.admin)
+        await self._eyes.start()
+        self.gateway.start()
+        # What is here now lives as long as the process: the collector need not look at it again.
+        gc.collect()
+        gc.freeze()
+
+    async def drain(self) -> None:
+        """Say 503 on `/ready` at once, stop listening after the lag, and let open requests end within the grace."""
+        self.draining = True
+        self._public.draining = True
+        settings = self.assembly.file.drain
+        await asyncio.sleep(settings.lag_seconds)
+        for server in self._servers[:1]:
+            server.close()
+        self._public.close_idle()
+        deadline = self._loop.time() + settings.grace_seconds
+        while (self.gateway.exchanges or self._public.busy) and self._loop.time() < deadline:
+            await asyncio.sleep(0.05)
+            self._public.close_idle()
+
+    async def stop(self) -> None:
+        """Close everything now. Requests that are still open are broken off."""
+        for server in self._servers:
+            server.close()
+        self.gateway.stop()
+        self._public.abort_all()
+        self._admin.abort_all()
+        await self._eyes.stop()
+        self.driver.close()
+        self.desk.close()
+        gc.unfreeze()
+
+    @property
+    def public_address(self) -> tuple[str, int]:
+        """Host and port of the public listener, as bound."""
+        return _bound(self._servers[0])
+
+    @property
+    def admin_address(self) -> tuple[str, int]:
+        """Host and port of the admin listener, as bound."""
+        return _bound(self._servers[1])
+
+    def adopt(self, assembly: Assembly) -> None:
+        """Live by a new configuration of the pools. Addresses and limits of the listeners stay as they are."""
+        self.assembly = assembly
+        self.gateway.directory = _directory(assembly)
+        self.desk.counters.rename(_names(assembly))
+        self.driver.feed(PlanChanged(self._clock(), assembly.plan))
+        self._eyes.update(assembly.endpoints())
+
+    # --- what operators ask and do
+
+    @property
+    def ready(self) -> bool:
+        """Whether some endpoint can take a request, and this gateway is not leaving."""
+        return not self.draining and any(
+            row.beliefs.usable and not row.beliefs.draining for row in self.rows() if row.beliefs is not None
+        )
+
+    def drain_endpoint(self, name: str, *, draining: bool, limit_seconds: float | None = None) -> bool:
+        """Empty an endpoint by name, or take it back. False when there is none of that name."""
+        limit = self.assembly.file.drain.endpoint_limit_seconds if limit_seconds is None else limit_seconds
+        for endpoint in self.assembly.endpoints():
+            if endpoint.name == name:
+                event = DrainAsked(self._clock(), endpoint.slot, draining, round(limit * SECOND_US))
+                self.driver.feed(event)
+                return True
+        return False
+
+    def rows(self) -> Sequence[EndpointRow]:
+        """Every endpoint as declared, as seen, and as believed now."""
+        return [
+            EndpointRow(pool.plan.model, pool.endpoint(slot), pool.views.get(slot), pool.row(slot))
+            for pool in self.conductor.pools.values()
+            for slot in pool.slots()
+        ]
+
+    # --- inside
+
+    def _clock(self) -> int:
+        return self.driver.clock()
+
+    def _saw(self, views: tuple[EndpointView, ...]) -> None:
+        self.driver.feed(ViewChanged(self._clock(), views))
+
+    def _connections(self, handler: Handler, budget: BufferBudget) -> Connections:
+        return Connections(self._loop, handler, self.assembly.file.inbound, budget)
+
+    async def _listen(self, connections: Connections, address: str) -> None:
+        host, _, port = address.rpartition(":")
+        server = await self._loop.create_server(
+            connections.protocol, host.strip("[]"), int(port), backlog=BACKLOG, reuse_address=True
+        )
+        self._servers.append(server)
+
+
+def _directory(assembly: Assembly) -> PoolDirectory:
+    return PoolDirectory(
+        tuple(
+            PoolWire(
+                model=pool.plan.model,
+                names=pool.plan.names,
+                family=pool.family,
+                timeouts=pool.file.timeouts,
+                api_key=pool.api_key,
+                forward_auth=pool.file.forward_auth,
+            )
+            for pool in assembly.pools
+        )
+    )
+
+
+def _names(assembly: Assembly) -> dict[str, str]:
+    return {name: pool.model for pool in assembly.plan.pools for name in pool.names}
+
+
+def _bound(server: asyncio.Server) -> tuple[str, int]:
+    host, port = server.sockets[0].getsockname()[:2]
+    return host, port

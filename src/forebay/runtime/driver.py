@@ -1,0 +1,94 @@
+"""The live driver: one conductor, one front, the loop's clock."""
+
+import asyncio
+import time
+from collections import deque
+from collections.abc import Callable
+
+from forebay.conductor.commands import Abort, Command, Dispatch, Hold, Note, Reject, WakeAt
+from forebay.conductor.conductor import Conductor
+from forebay.conductor.events import Event, Woke
+from forebay.domain.outcome import Outcome
+from forebay.runtime.front import Front, Observer
+
+
+def monotonic_us() -> int:
+    """Microseconds of the machine's monotonic clock."""
+    return time.monotonic_ns() // 1000
+
+
+class Driver:
+    """Feeds events to the conductor one at a time and carries out what it answers, in order.
+
+    A front may feed further events while it carries out a command; they wait for their turn, so that the conductor is
+    never re-entered.
+    """
+
+    def __init__(
+        self,
+        conductor: Conductor,
+        observer: Observer,
+        loop: asyncio.AbstractEventLoop,
+        clock: Callable[[], int] = monotonic_us,
+    ) -> None:
+        """`observer` hears every Note. The front is given later, by `attach`, since it needs the driver itself."""
+        self.conductor = conductor
+        self.clock = clock
+        self._observer = observer
+        self._loop = loop
+        self._events: deque[Event] = deque()
+        self._busy = False
+        self._wake: asyncio.TimerHandle | None = None
+        self._front: Front
+
+    def attach(self, front: Front) -> None:
+        """Name the front that carries out commands. Must come before the first event."""
+        self._front = front
+
+    def feed(self, event: Event) -> None:
+        """Tell the conductor, and do what it says."""
+        self._events.append(event)
+        if self._busy:
+            return
+        self._busy = True
+        try:
+            while self._events:
+                for command in self.conductor.handle(self._events.popleft()):
+                    self._carry_out(command)
+        finally:
+            self._busy = False
+
+    def close(self) -> None:
+        """Drop the pending wake-up."""
+        if self._wake is not None:
+            self._wake.cancel()
+
+    def _carry_out(self, command: Command) -> None:
+        if isinstance(command, Note):
+            self._note(command)
+        elif isinstance(command, Dispatch):
+            self._front.dispatch(command)
+        elif isinstance(command, Reject):
+            self._front.reject(command)
+        elif isinstance(command, Abort):
+            self._front.abort(command)
+        elif isinstance(command, Hold):
+            self._front.hold(command)
+        else:
+            self._wake_at(command)
+
+    def _note(self, note: Note) -> None:
+        if isinstance(note.subject, Outcome):
+            self._observer.ended(note.subject)
+        else:
+            self._observer.decided(note.subject)
+
+    def _wake_at(self, command: WakeAt) -> None:
+        if self._wake is not None:
+            self._wake.cancel()
+        delay = max(0, command.at - self.clock()) / 1e6
+        self._wake = self._loop.call_later(delay, self._woke)
+
+    def _woke(self) -> None:
+        self._wake = None
+        self.feed(Woke(self.clock()))
