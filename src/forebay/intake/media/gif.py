@@ -19,11 +19,7 @@ def probe(data: Buffer) -> MediaHeader:
     if len(data) < 13:
         raise MalformedMedia("image/gif: cut before the end of its header")
     width, height, flags = _SCREEN.unpack_from(data, 6)
-    try:
-        frames = _frames(data, 13 + _table_bytes(flags))
-    except IndexError:
-        frames = 1
-    return image(MIME, width, height, frames)
+    return image(MIME, width, height, _frames(data, 13 + _table_bytes(flags)))
 
 
 def _table_bytes(flags: int) -> int:

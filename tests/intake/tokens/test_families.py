@@ -1,0 +1,129 @@
+"""What the families share: unknown sizes, animations, abilities, wrapper tokens, settings."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from forebay.domain.ability import Ability
+from forebay.intake.tokens.family import MediaCost, Rules
+from forebay.intake.tokens.registry import FAMILIES, build
+
+SEES = sorted(name for name, family in FAMILIES.items() if Ability.IMAGE in family.abilities)
+HEARS = sorted(name for name, family in FAMILIES.items() if Ability.AUDIO in family.abilities)
+WATCHES = sorted(name for name, family in FAMILIES.items() if Ability.VIDEO in family.abilities)
+SIDES = st.integers(1, 70_000)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_a_family_answers_for_its_abilities_and_none_for_the_rest(family):
+    rules = build(family)
+    assert (rules.image(64, 48) is not None) == (family in SEES)
+    assert (rules.audio(1_000_000) is not None) == (family in HEARS)
+    assert (rules.video(64, 48, 30, 1_000_000) is not None) == (family in WATCHES)
+
+
+def test_the_ground_of_all_families_takes_nothing():
+    assert (Rules().image(1, 1), Rules().audio(1), Rules().video(1, 1, 1, 1)) == (None, None, None)
+
+
+@pytest.mark.parametrize("family", SEES)
+def test_a_picture_of_unknown_size_is_never_free(family):
+    cost = build(family).image(0, 0)
+    assert cost.tokens > 0
+    assert cost.exact == (family == "llava-1.5")
+
+
+def test_the_assumed_side_is_a_setting():
+    assert build("qwen2-vl", {"assumed_side": 280}).image(0, 0).tokens == 100
+
+
+@pytest.mark.parametrize("family", HEARS)
+def test_a_sound_of_unknown_length_is_never_free(family):
+    cost = build(family).audio(0)
+    assert cost.tokens > 0
+    assert not cost.exact
+
+
+@pytest.mark.parametrize("family", WATCHES)
+@pytest.mark.parametrize("measures", [(0, 0, 0, 0), (640, 480, 0, 0), (640, 480, 0, 5_000_000), (640, 480, 90, 0), (0, 0, 90, 3_000_000)])  # fmt: skip
+def test_a_clip_of_unknown_measures_is_never_free(family, measures):
+    cost = build(family).video(*measures)
+    assert cost.tokens > 0
+    assert not cost.exact
+
+
+@given(SIDES, SIDES, st.integers(0, 500), st.integers(0, 9))
+def test_any_picture_has_a_price(width, height, frames, orientation):
+    for family in SEES:
+        cost = build(family).image(width, height, frames, orientation)
+        assert cost.tokens > 0
+        assert cost.encoder_patches > 0
+
+
+@given(SIDES, SIDES, st.integers(1, 500_000), st.integers(1, 10**11))
+def test_any_clip_has_a_price(width, height, frames, duration_us):
+    for family in WATCHES:
+        assert build(family).video(width, height, frames, duration_us).tokens > 0
+
+
+@given(st.integers(1, 10**11))
+def test_any_sound_has_a_price(duration_us):
+    for family in HEARS:
+        assert build(family).audio(duration_us).tokens > 0
+
+
+@pytest.mark.parametrize("family", ["qwen2-vl", "llava-1.5"])
+def test_an_animation_costs_one_frame_unless_the_engine_takes_more(family):
+    one = build(family).image(64, 48)
+    assert build(family).image(64, 48, frames=12) == one
+    five = build(family, {"animation_frames": 5}).image(64, 48, frames=12)
+    assert (five.tokens, five.encoder_patches, five.exact) == (5 * one.tokens, 5 * one.encoder_patches, True)
+
+
+def test_exif_is_applied_only_where_the_engine_does_and_only_if_it_turns():
+    rules = build("internvl", {"applies_exif": True})
+    assert rules.image(420, 140, orientation=3) == rules.image(420, 140)
+    assert rules.image(2000, 100, orientation=8) == rules.image(100, 2000)
+
+
+@pytest.mark.parametrize(
+    ("family", "settings", "wrapper"),
+    [("qwen2-vl", {}, 2), ("qwen3-vl", {}, 2), ("internvl", {}, 2), ("gemma-3", {}, 4), ("gemma-3", {"wrapper_tokens": 2}, 2), ("pixtral", {}, 0), ("llava-1.5", {}, 0), ("llava-next", {}, 0)],
+)  # fmt: skip
+def test_wrapper_tokens_stand_apart(family, settings, wrapper):
+    cost = build(family, settings).image(640, 480)
+    assert cost.wrapper_tokens == wrapper
+    assert cost.prompt_tokens == cost.tokens + wrapper
+
+
+def test_cross_attended_sound_takes_no_place_in_the_prompt():
+    cost = build("whisper").audio(45_000_000)
+    assert (cost.tokens, cost.encoder_patches, cost.prompt_tokens, cost.exact) == (3000, 3000, 0, True)
+
+
+def test_llama_cpp_makes_tokens_of_the_padding_too():
+    assert build("qwen2-audio", {"pads_to_window": True}).audio(1_500_000) == MediaCost(750, 2, 1500)
+
+
+def test_qwen2_vl_as_the_tiny_model_is_served():
+    rules = build("qwen2-vl", {"min_pixels": 6272, "max_pixels": 50176})
+    assert rules.image(1280, 720).tokens <= 64
+    assert rules.image(28, 28).tokens == 9
+
+
+def test_internvl_clip_is_a_tile_a_frame_with_labels():
+    cost = build("internvl", {"sampling": {"num_frames": 10}}).video(1920, 1080, 300, 10_000_000)
+    assert cost.tokens == 2560
+    assert cost.wrapper_tokens == 10 * 2 + 9 * 5 + 6 - 1
+
+
+def test_gemma_crops_are_priced_with_the_text_around_them():
+    cost = build("gemma-3", {"pan_and_scan": True}).image(1920, 1080)
+    assert (cost.tokens, cost.encoder_patches, cost.exact) == (768, 3 * 4096, False)
+    assert cost.wrapper_tokens > 12
+
+
+def test_generic_rates_are_settings():
+    rules = build("generic", {"tokens_per_image": 7, "tokens_per_audio_second": 0.1, "patches_per_token": 1})
+    assert rules.image(9, 9) == MediaCost(7, 0, 7, exact=False)
+    assert rules.audio(1_000_000) == MediaCost(1, 0, 1, exact=False)

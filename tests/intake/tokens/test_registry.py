@@ -1,0 +1,89 @@
+"""Families by name, from settings, from a preprocessor's configuration and from a model's name."""
+
+import pytest
+
+from forebay.intake.tokens.registry import (
+    FAMILIES,
+    FamilySettingsError,
+    UnknownFamilyError,
+    build,
+    detect_family,
+)
+
+
+@pytest.mark.parametrize(
+    ("model", "family"),
+    [
+        ("Qwen/Qwen2.5-VL-7B-Instruct", "qwen2.5-vl"),
+        ("qwen2.5-vl-7b", "qwen2.5-vl"),
+        ("Qwen2_5_VLForConditionalGeneration", "qwen2.5-vl"),
+        ("Qwen/Qwen2-VL-2B-Instruct", "qwen2-vl"),
+        ("tinyvlm", "qwen2-vl"),
+        ("Qwen/Qwen3-VL-235B-A22B-Instruct-FP8", "qwen3-vl"),
+        ("qwen3_vl_moe", "qwen3-vl"),
+        ("Qwen/Qwen2-Audio-7B-Instruct", "qwen2-audio"),
+        ("llava-hf/llava-1.5-7b-hf", "llava-1.5"),
+        ("liuhaotian/llava-v1.5-13b", "llava-1.5"),
+        ("llava-hf/llava-v1.6-mistral-7b-hf", "llava-next"),
+        ("lmms-lab/LLaVA-NeXT-Video-7B", "llava-next"),
+        ("llava-hf/llava-onevision-qwen2-7b-ov-hf", None),
+        ("OpenGVLab/InternVL3-8B", "internvl"),
+        ("google/gemma-3-27b-it", "gemma-3"),
+        ("google/gemma-3-12b-it", "gemma-3"),
+        ("google/gemma-3-1b-it", None),
+        ("google/gemma-3n-E4B-it", None),
+        ("mistralai/Pixtral-12B-2409", "pixtral"),
+        ("mistralai/Mistral-Small-3.1-24B-Instruct-2503", "mistral-3"),
+        ("mistralai/Mistral-Small-24B-Instruct-2501", None),
+        ("openai/whisper-large-v3-turbo", "whisper"),
+        ("meta-llama/Llama-3.1-8B-Instruct", None),
+        ("Qwen/Qwen2.5-7B-Instruct", None),
+        ("", None),
+    ],
+)
+def test_detect_family(model, family):
+    assert detect_family(model) == family
+    assert family is None or family in FAMILIES
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_every_family_is_built_from_nothing(family):
+    rules = build(family)
+    assert rules.name in FAMILIES
+    assert rules == build(family, {})
+
+
+def test_an_unknown_family_is_told_with_the_nearest():
+    with pytest.raises(UnknownFamilyError, match=r"`qwen2vl`: did you mean `qwen2-vl`\?"):
+        build("qwen2vl")
+    with pytest.raises(UnknownFamilyError, match="known are"):
+        build("zzz")
+
+
+@pytest.mark.parametrize(
+    ("settings", "named"),
+    [({"min_pixel": 1}, "min_pixel"), ({"max_pixels": 0}, "max_pixels"), ({"max_pixels": "many"}, "max_pixels"), ({"sampling": {"fpss": 1}}, "sampling")],
+)  # fmt: skip
+def test_wrong_settings_are_told_by_name(settings, named):
+    with pytest.raises(FamilySettingsError, match=named):
+        build("qwen2-vl", settings)
+
+
+@pytest.mark.parametrize(
+    ("family", "configuration", "settings"),
+    [
+        ("qwen2-vl", {"min_pixels": 3136, "max_pixels": 12845056, "patch_size": 14, "image_mean": [0.5]}, {"min_pixels": 3136, "max_pixels": 12845056, "patch_size": 14}),
+        ("qwen3-vl", {"size": {"shortest_edge": 65536, "longest_edge": 16777216}, "merge_size": 2}, {"min_pixels": 65536, "max_pixels": 16777216, "merge_size": 2}),
+        ("internvl", {"size": {"height": 448, "width": 448}, "max_patches": 6}, {"tile_size": 448, "max_tiles": 6}),
+        ("llava-1.5", {"crop_size": {"height": 336, "width": 336}, "size": 5}, {"image_size": 336}),
+        ("llava-next", {"image_grid_pinpoints": [[336, 672]]}, {"grid_pinpoints": [[336, 672]]}),
+        ("pixtral", {"size": {"longest_edge": 1024}, "patch_size": {"height": 16, "width": 16}}, {"longest_edge": 1024, "patch_size": 16}),
+        ("pixtral", {"patch_size": 16}, {"patch_size": 16}),
+        ("gemma-3", {"do_pan_and_scan": None, "image_seq_length": 256}, {"tokens_per_picture": 256}),
+        ("whisper", {"chunk_length": 30}, {"window_seconds": 30}),
+        ("generic", {"size": 3}, {}),
+    ],
+)  # fmt: skip
+def test_settings_come_from_the_served_models_preprocessor(family, configuration, settings):
+    assert FAMILIES[family].settings_of(configuration) == settings
+    build(family, settings)
