@@ -88,7 +88,12 @@ class Breaker:
         return BreakerState.OPEN if at < self._open_until else BreakerState.HALF_OPEN
 
     def usable(self, at: int) -> bool:
-        """Whether one more request may be sent: closed, or half-open with its trial not yet lent."""
+        """Whether one more request may be sent: closed, or half-open with its trial not yet lent.
+
+        A cool-down that is over by `at` is forgotten.
+        """
+        if self._cooldown_until <= at:
+            self._cooldown_until = 0
         state = self.state(at)
         return state is BreakerState.CLOSED or (state is BreakerState.HALF_OPEN and self._trial is None)
 
@@ -184,7 +189,7 @@ class Breaker:
 def retry_after_seconds(changes: Iterable[int | None], at: int) -> int:
     """Whole seconds, at least 1, until the first of these moments, for a Retry-After header.
 
-    `changes` are the `next_change_at` of the endpoints that could have served the request. Without any, 1.
+    `changes` are the `next_change_at` of the endpoints that could have served the request. Without any to come, 1.
     """
-    soonest = min((change for change in changes if change is not None), default=at)
+    soonest = min((change for change in changes if change is not None and change > at), default=at)
     return max(1, -(-(soonest - at) // SECOND_US))

@@ -49,7 +49,7 @@ class HoldQueue:
         for request_id in list(self._expires_at):
             if place(request_id):
                 placed.append(request_id)
-                del self._expires_at[request_id]
+                self._expires_at.pop(request_id, None)
                 passed_over = 0
                 continue
             passed_over += 1

@@ -45,13 +45,12 @@ VIEW_FIELDS = (
 
 
 class Account:
-    """Mutable, owned by one Beliefs. `position` is its place among the rows; `left_at` when it was last unusable."""
+    """Mutable, owned by one Beliefs. `position` is its place among the rows; `left_at` when it became unusable."""
 
     def __init__(self, endpoint: Endpoint, capacity: Capacity, at: int) -> None:
         self.row = Row(endpoint)
         self.books = Books()
         self.position = 0
-        self.added_at = at
         self.left_at = at
         self._capacity = capacity
         self._speed = Speed()

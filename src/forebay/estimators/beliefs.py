@@ -61,10 +61,10 @@ class Beliefs:
         """The endpoints of the pool, in the order in which they were added."""
         return self._accounts.keys()
 
-    def add(self, endpoint: Endpoint, capacity: Capacity, at: int) -> None:
-        """An endpoint joins. It is fresh, and starts slowly, when others were at work before it."""
+    def add(self, endpoint: Endpoint, capacity: Capacity, at: int, *, fresh: bool) -> None:
+        """An endpoint joins. A `fresh` one starts slowly if others are at work; at a gateway's start none is fresh."""
         account = Account(endpoint, capacity, at)
-        if any(other.row.usable and other.added_at < at for other in self._accounts.values()):
+        if fresh and any(other.row.usable for other in self._accounts.values()):
             account.chill(at)
             self._warm(account, at)
         self._accounts[endpoint.slot] = account

@@ -3,29 +3,30 @@
 from collections.abc import Mapping
 
 import numpy as np
+from numpy import ndarray
 
 from forebay.domain.facts import Quantity
 
 
 def maximum(x: Quantity, y: Quantity) -> Quantity:
     """The larger, element by element. Neither may be NaN."""
-    if isinstance(x, np.ndarray) or isinstance(y, np.ndarray):
+    if isinstance(x, ndarray) or isinstance(y, ndarray):
         return np.maximum(x, y)
     return x if x >= y else y  # noqa: FURB136  # half the price of max() on the hot path
 
 
 def minimum(x: Quantity, y: Quantity) -> Quantity:
     """The smaller, element by element. Neither may be NaN."""
-    if isinstance(x, np.ndarray) or isinstance(y, np.ndarray):
+    if isinstance(x, ndarray) or isinstance(y, ndarray):
         return np.minimum(x, y)
     return x if x <= y else y  # noqa: FURB136  # half the price of min() on the hot path
 
 
-def where(condition: Quantity, x: Quantity, y: Quantity) -> Quantity:
-    """`x` where the condition holds, else `y`, element by element."""
-    if isinstance(condition, np.ndarray):
-        return np.where(condition, x, y)
-    return x if condition else y
+def clamp(x: Quantity, low: float, high: float) -> Quantity:
+    """`x` within low..high, element by element; `low` where it is not known."""
+    if isinstance(x, ndarray):
+        return np.fmin(np.fmax(x, low), high)
+    return x if low < x < high else high if x >= high else low
 
 
 def unknown(x: Quantity) -> Quantity:
@@ -35,17 +36,17 @@ def unknown(x: Quantity) -> Quantity:
 
 def known(x: Quantity, default: Quantity) -> Quantity:
     """The value, or `default` where it is not known."""
-    if isinstance(x, np.ndarray):
+    if isinstance(x, ndarray):
         return np.where(np.isnan(x), default, x)
     return x if x == x else default  # noqa: PLR0124  # NaN is the one value unlike itself
 
 
 def lookup(amounts: Mapping[int, float], slot: Quantity) -> Quantity:
     """What the mapping has for each slot, 0.0 where it has nothing. Slots are small non-negative ints."""
-    if not isinstance(slot, np.ndarray):
-        return amounts.get(slot, 0.0)
     if not amounts:
         return 0.0
+    if not isinstance(slot, ndarray):
+        return amounts.get(slot, 0.0)
     dense = np.zeros(max(int(slot.max()), *amounts) + 1)
     dense[list(amounts)] = list(amounts.values())
     return dense[slot]

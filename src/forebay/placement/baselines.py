@@ -3,11 +3,12 @@
 from forebay.placement.common import CommonSettings, common_filters
 from forebay.placement.pickers.extreme import Highest, Least
 from forebay.placement.pickers.turn import NextInOrder
-from forebay.placement.profile import Profile, Weighted
+from forebay.placement.profile import Profile
 from forebay.placement.scales import least_is_one, neutral
 from forebay.placement.scorers.least_request import InFlight
 from forebay.placement.scorers.order import InOrder
 from forebay.placement.scorers.queue_kv import FreeKv, PrefixMatch, QueueDepth
+from forebay.placement.weighted import Weighted
 
 
 class RoundRobinSettings(CommonSettings, frozen=True, forbid_unknown_fields=True):

@@ -6,10 +6,11 @@ import msgspec
 
 from forebay.placement.common import CommonSettings, common_filters
 from forebay.placement.pickers.extreme import Least
-from forebay.placement.profile import Profile, Weighted
+from forebay.placement.profile import Profile
 from forebay.placement.scorers.communication import Communication
 from forebay.placement.scorers.decode import DecodeSensitivity
 from forebay.placement.scorers.visual import VisualThroughput
+from forebay.placement.weighted import Weighted
 
 Weight = Annotated[float, msgspec.Meta(ge=0.0, le=1000.0)]
 

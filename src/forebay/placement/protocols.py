@@ -1,7 +1,7 @@
 """The three axes of a profile. Each is one or two methods; a new policy is one small file that has them."""
 
 import random
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from forebay.domain.facts import Ask, Facts, Quantity
 
@@ -43,6 +43,11 @@ class Scorer(Protocol):
     def score(self, ask: Ask, e: Facts) -> Quantity:
         """The raw score: finite, or NaN where it is not known and the profile's scale can tell what to put instead."""
         ...
+
+
+@runtime_checkable
+class Unsure(Protocol):
+    """A scorer that may lack a part of its score, and says so for the trace."""
 
     def unknown(self, ask: Ask, e: Facts) -> Quantity:
         """Flag: a part of the score is not known and was left out."""

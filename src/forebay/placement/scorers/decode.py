@@ -1,9 +1,9 @@
 """Decode sensitivity: how much this request would stretch the answers that are streaming there."""
 
 from forebay.domain.facts import Ask, Facts, Quantity
-from forebay.placement.arith import known, lookup, maximum, minimum, unknown
-from forebay.placement.cost import price
-from forebay.placement.scorers.foreign import foreign_requests
+from forebay.placement.arith import clamp, unknown
+from forebay.placement.cost import prompt_us
+from forebay.placement.scorers.foreign import strangers
 
 # While a prompt is worked on, a stream there advances about half of the time: chunked prefill carries it along in
 # steps that are longer. The coefficient that won in the prototype's ablations is the same 0.5.
@@ -33,18 +33,15 @@ class DecodeSensitivity:
 
     def score(self, ask: Ask, e: Facts) -> Quantity:
         """Seconds, >= 0; 0 where nothing streams."""
-        cached, encoded = lookup(ask.cached_tokens, e.slot), lookup(ask.encoded_patches, e.slot)
-        own_us = price(ask.demand, cached, encoded, e).prompt_us
-        streams = e.decoding + foreign_requests(ask, e, known(e.running, 0.0), self._trust_us)
-        return streams * own_us * strain(e) * (STALLED_SHARE / WAIT_PER_STALL * 1e-6)
+        streams = e.decoding + strangers(ask, e, e.running, self._trust_us)
+        return streams * prompt_us(ask, e) * strain(e) * (STALLED_SHARE / WAIT_PER_STALL * 1e-6)
 
     def unknown(self, ask: Ask, e: Facts) -> Quantity:
         """Flag: the gaps there, or the strangers' streams, are not known."""
         del ask
-        return unknown(e.gap_p95_us) | unknown(e.foreign) | unknown(e.running)
+        return unknown(e.gap_p95_us + e.foreign + e.running + e.waiting)
 
 
 def strain(e: Facts) -> Quantity:
     """P95 of the gaps seen there in nominal decode steps, clamped to 1..4; 1 when not known."""
-    steps = known(e.gap_p95_us, e.decode_us_per_token) / e.decode_us_per_token
-    return minimum(maximum(steps, LEAST_STRAIN), MOST_STRAIN)
+    return clamp(e.gap_p95_us / e.decode_us_per_token, LEAST_STRAIN, MOST_STRAIN)

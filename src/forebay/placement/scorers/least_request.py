@@ -16,8 +16,3 @@ class InFlight:
         """Requests, >= 0."""
         del ask
         return e.in_flight
-
-    def unknown(self, ask: Ask, e: Facts) -> Quantity:
-        """Never: the count is our own."""
-        del ask, e
-        return False

@@ -14,8 +14,3 @@ class InOrder:
         """Slot, >= 0."""
         del ask
         return e.slot * 1.0
-
-    def unknown(self, ask: Ask, e: Facts) -> Quantity:
-        """Never."""
-        del ask, e
-        return False

@@ -50,8 +50,3 @@ class PrefixMatch:
     def score(self, ask: Ask, e: Facts) -> Quantity:
         """Cached tokens over prompt tokens, 0..1."""
         return minimum(lookup(ask.cached_tokens, e.slot) / max(ask.demand.prompt_tokens, 1), 1.0)
-
-    def unknown(self, ask: Ask, e: Facts) -> Quantity:
-        """Never: what is not remembered counts as not held."""
-        del ask, e
-        return False
