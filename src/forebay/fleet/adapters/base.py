@@ -47,12 +47,13 @@ class Adapter(Protocol):
 async def health(call: Caller) -> bool:
     """Ask /health, or /v1/models where there is no such path.
 
-    Any answer but a 5xx to the second question is a sign of life: a 401 is a matter of keys.
+    To the second question a refused key or a rate limit is a sign of life. A 404 is not: whatever answers there speaks
+    another API, and would turn every request away faster than any engine can serve it.
     """
     reply = await call("/health")
     if reply is not None and not reply.offered:
         reply = await call("/v1/models")
-        return reply is not None and reply.status < 500
+        return reply is not None and (reply.good or reply.status in {401, 403, 429})
     return reply is not None and reply.good
 
 

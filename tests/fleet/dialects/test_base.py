@@ -1,0 +1,117 @@
+from pathlib import Path
+
+import pytest
+
+from forebay.fleet.dialects import BY_ENGINE, dialect_of
+from forebay.fleet.dialects.base import NOTHING, Lora, read
+from forebay.fleet.metrics import parse
+
+CASES = Path(__file__).parents[2] / "cases"
+
+
+def reading(engine, text):
+    dialect = BY_ENGINE[engine]
+    return read(parse(text, dialect.names), dialect)
+
+
+def case(engine, name):
+    return reading(engine, (CASES / name).read_bytes())
+
+
+@pytest.mark.parametrize(
+    ("engine", "name"),
+    [
+        ("vllm", "p32_old_names.prom"),
+        ("vllm", "p32_new_names.prom"),
+        ("vllm", "p32_both_names.prom"),
+        ("sglang", "p32_sglang.prom"),
+        ("generic", "p32_old_names.prom"),
+        ("generic", "p32_both_names.prom"),
+        ("generic", "p32_sglang.prom"),
+    ],
+)
+def test_p32_every_version_says_the_same_and_the_newer_name_wins(engine, name):
+    found = case(engine, name)
+    assert (found.running, found.waiting, found.kv_usage) == (3.0, 2.0, 0.42)
+
+
+@pytest.mark.parametrize("engine", ["llama.cpp", "generic"])
+def test_p32_llamacpp_has_no_kv_usage_which_is_not_zero(engine):
+    found = case(engine, "p32_llamacpp.prom")
+    assert (found.running, found.waiting, found.kv_usage, found.kv_usage_mean) == (3.0, 2.0, None, None)
+
+
+def test_p32_ranks_are_summed_and_the_fullest_cache_counts():
+    found = case("vllm", "p32_dp2.prom")
+    assert (found.running, found.waiting) == (54.0, 117.0)
+    assert found.kv_usage == 1.0
+    assert found.kv_usage_mean == pytest.approx(0.55)
+
+
+def test_p32_the_newest_lora_series_by_value_wins():
+    found = case("vllm", "p32_dp2.prom")
+    assert found.lora == Lora(running=frozenset({"ad-a", "ad-b"}), waiting=frozenset({"ad-c"}))
+
+
+def test_an_empty_scrape_knows_nothing():
+    assert reading("vllm", b"") == NOTHING
+
+
+def test_a_newer_name_without_a_number_gives_way_to_the_older():
+    text = b"vllm:kv_cache_usage_perc NaN\nvllm:gpu_cache_usage_perc 0.5\n"
+    assert reading("vllm", text).kv_usage == 0.5
+
+
+@pytest.mark.parametrize("value", [b"-0.1", b"42", b"+Inf", b"NaN"])
+def test_a_usage_outside_its_range_is_unknown(value):
+    assert reading("vllm", b"vllm:kv_cache_usage_perc " + value + b"\n").kv_usage is None
+
+
+def test_tensor_parallel_copies_of_one_rank_count_once():
+    text = b"""
+sglang:num_running_reqs{dp_rank="0",tp_rank="0"} 5
+sglang:num_running_reqs{dp_rank="0",tp_rank="1"} 5
+sglang:num_running_reqs{dp_rank="1",tp_rank="0"} 2
+"""
+    assert reading("sglang", text).running == 7.0
+
+
+def test_kv_capacity_is_blocks_times_their_size_over_all_ranks():
+    text = b"""
+vllm:cache_config_info{block_size="16",engine="0",num_gpu_blocks="1000"} 1.0
+vllm:cache_config_info{block_size="16",engine="1",num_gpu_blocks="500"} 1.0
+"""
+    assert reading("vllm", text).kv_capacity_tokens == 24_000
+
+
+@pytest.mark.parametrize("blocks", [b"None", b"", b"many"])
+def test_kv_capacity_is_unknown_before_memory_is_profiled(blocks):
+    text = b'vllm:cache_config_info{block_size="16",num_gpu_blocks="' + blocks + b'"} 1.0\n'
+    assert reading("vllm", text).kv_capacity_tokens is None
+    assert reading("vllm", b'vllm:cache_config_info{block_size="16"} 1.0\n').kv_capacity_tokens is None
+
+
+def test_kv_capacity_from_gauges():
+    assert reading("sglang", b"sglang:max_total_num_tokens 161721.0\n").kv_capacity_tokens == 161_721
+    info = b'sglang:cache_config_info{page_size="64",num_pages="10"} 1.0\n'
+    assert reading("sglang", info).kv_capacity_tokens == 640
+    blocks = b"trtllm_kv_cache_tokens_per_block 32\ntrtllm_kv_cache_max_blocks 100\n"
+    assert reading("generic", blocks).kv_capacity_tokens == 3200
+    assert reading("generic", b"trtllm_kv_cache_tokens_per_block 32\n").kv_capacity_tokens is None
+
+
+def test_gaps_come_from_the_newer_histogram():
+    text = b"""
+vllm:time_per_output_token_seconds_bucket{le="0.1"} 1
+vllm:time_per_output_token_seconds_bucket{le="+Inf"} 1
+vllm:inter_token_latency_seconds_bucket{le="0.1"} 2
+vllm:inter_token_latency_seconds_bucket{le="+Inf"} 3
+"""
+    gaps = reading("vllm", text).gaps
+    assert gaps is not None
+    assert gaps.counts == (2.0, 3.0)
+
+
+def test_an_engine_that_nobody_knows_is_read_by_every_name():
+    assert dialect_of("") is dialect_of("generic") is dialect_of("tomorrow")
+    assert dialect_of("vllm").engine == "vllm"
