@@ -74,16 +74,25 @@ class LoadRun:
             self._connections.append(await self._dial(number))
 
     async def run(self) -> Result:
-        """Send the whole load."""
+        """Send the whole load. What has not been answered within the job's limit counts as wrong."""
         began = time.perf_counter()
+        try:
+            async with asyncio.timeout(self._job.limit_seconds):
+                await self._send_all()
+        except TimeoutError:
+            missing = self._load.requests - self.result.done - self.result.wrong
+            self._wrong(f"{missing} answers had not come after {self._job.limit_seconds:g} s")
+            self.result.wrong += missing - 1
+        self.result.wall_seconds = time.perf_counter() - began
+        return self.result
+
+    async def _send_all(self) -> None:
         if self._job.hold:
             await self._hold_all()
         elif self._load.rate > 0:
             await self._open_loop()
         else:
             await asyncio.gather(*map(self._closed_loop, range(len(self._connections))))
-        self.result.wall_seconds = time.perf_counter() - began
-        return self.result
 
     async def close(self) -> None:
         """Hang up everywhere."""
@@ -140,7 +149,7 @@ class LoadRun:
             connection = await self._dial(number)
         sent = time.perf_counter()
         await self._exchange(connection)
-        self.result.latencies_us.append((time.perf_counter() - sent) * 1e6)
+        self.result.latencies_us.append(round((time.perf_counter() - sent) * 1e6))
         self._connections.append(connection)
 
     async def _hold_all(self) -> None:

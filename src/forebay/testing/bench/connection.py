@@ -33,14 +33,14 @@ class Connection(asyncio.Protocol):
 
     def send(self, head: bytes, body: bytes) -> "asyncio.Future[Answer]":
         """Send a request. The future fails with ConnectionError when the answer cannot come whole."""
-        self._answer = self._loop.create_future()
+        answer = self._answer = self._loop.create_future()
         self.started = self._loop.create_future()
         self._pieces = []
         if self._transport is None:
             self._fail("the connection was closed before the request")
         else:
             self._transport.writelines((head, body))
-        return self._answer
+        return answer
 
     def close(self) -> None:
         """Hang up, whatever is still to come."""

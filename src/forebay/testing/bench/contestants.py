@@ -40,6 +40,10 @@ class Contestant(Protocol):
         """How to install it, for people."""
         ...
 
+    def install(self) -> None:
+        """Install it. Raises OSError or RuntimeError when that cannot be done."""
+        ...
+
     def command(self, site: Site) -> list[str]:
         """Write its configuration into the site's folder and return the command line that runs it in the foreground."""
         ...
@@ -57,6 +61,9 @@ class Forebay:
     def cure(self) -> str:
         """It is always here."""
         return ""
+
+    def install(self) -> None:
+        """Nothing to do."""
 
     def command(self, site: Site) -> list[str]:
         """Two static endpoints of one pool."""
@@ -95,6 +102,10 @@ class Nginx:
     def cure(self) -> str:
         """A package of Debian and Ubuntu."""
         return "apt-get install nginx-light (or run with --install as root)"
+
+    def install(self) -> None:
+        """With apt-get, as root."""
+        install.install_nginx()
 
     def command(self, site: Site) -> list[str]:
         """One worker in the foreground."""
@@ -158,6 +169,10 @@ class VllmRouter:
         """The benchmark brings it."""
         return "forebay bench router --install"
 
+    def install(self) -> None:
+        """The pinned wheel, with pip."""
+        install.install_vllm_router()
+
     def command(self, site: Site) -> list[str]:
         """Round robin; everything else as the program sets it."""
         urls = [f"http://127.0.0.1:{port}" for port in site.engine_ports]
@@ -178,6 +193,9 @@ class Direct:
     def cure(self) -> str:
         """It is always here."""
         return ""
+
+    def install(self) -> None:
+        """Nothing to do."""
 
     def command(self, site: Site) -> list[str]:
         """No process is started."""

@@ -77,3 +77,28 @@ def tree_resident_bytes(root: int) -> int:
             continue
         total += pages * os.sysconf("SC_PAGE_SIZE")
     return total
+
+
+def parse_busy(line: str) -> int:
+    """Ticks in which the machine's cores did anything, from the first line of `/proc/stat`."""
+    user, nice, system, _idle, _iowait, irq, softirq, steal = map(int, line.split()[1:9])
+    return user + nice + system + irq + softirq + steal
+
+
+class Neighbours:
+    """How much of the machine other programs used while the benchmark ran."""
+
+    def __init__(self) -> None:
+        """Start counting."""
+        self._began = time.monotonic()
+        self._before = self._others()
+
+    def share(self) -> float:
+        """0..1 of all cores since the start; time that the hypervisor took away counts as others'."""
+        passed = (time.monotonic() - self._began) * (os.cpu_count() or 1)
+        return max(0.0, self._others() - self._before) / passed
+
+    @staticmethod
+    def _others() -> float:
+        busy = parse_busy(Path("/proc/stat").read_text().partition("\n")[0])
+        return busy / _TICKS_PER_SECOND - tree_cpu_seconds(os.getpid())

@@ -86,7 +86,7 @@ class EngineProtocol(asyncio.Protocol):
         self._transport: asyncio.Transport | None = None
         self._path = b""
         self._body: list[bytes] = []
-        self._timer: asyncio.TimerHandle | None = None
+        self._timer: asyncio.Handle | None = None
         self._busy = False
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -157,20 +157,23 @@ class EngineProtocol(asyncio.Protocol):
         _Count.running += 1
         self._write(_SSE_HEAD + _framed(text.opening()))
         if interval_us > 0:
-            interval = interval_us / 1e6
-            self._timer = self._loop.call_at(self._loop.time() + interval, self._tick, text, 0, interval)
+            self._await_tick(text, 0, self._loop.time(), interval_us / 1e6)
             return
         for index in range(text.count):
             self._write(_framed(text.chunk(index)))
         self._close_stream(text)
 
-    def _tick(self, text: wire.StreamText, index: int, interval: float) -> None:
+    def _await_tick(self, text: wire.StreamText, index: int, due: float, interval: float) -> None:
+        """Ticks are due at fixed times, so that a late one does not make all later ones late."""
+        due += interval
+        self._timer = self._loop.call_at(due, self._tick, text, index, due, interval)
+
+    def _tick(self, text: wire.StreamText, index: int, due: float, interval: float) -> None:
         self._write(_framed(text.chunk(index)))
         if index + 1 == text.count:
             self._close_stream(text)
-            return
-        assert self._timer is not None
-        self._timer = self._loop.call_at(self._timer.when() + interval, self._tick, text, index + 1, interval)
+        else:
+            self._await_tick(text, index + 1, due, interval)
 
     def _close_stream(self, text: wire.StreamText) -> None:
         self._write(_framed(text.closing()) + b"0\r\n\r\n")

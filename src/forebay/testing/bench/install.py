@@ -38,10 +38,8 @@ def vllm_router_python() -> Path:
 
 
 def install_vllm_router() -> None:
-    """Install the pinned wheel. Raises CalledProcessError when the package index cannot give it."""
+    """Install the pinned wheel. Raises RuntimeError when the package index cannot give it."""
     target = vllm_router_python().parent.parent
-    if vllm_router_python().exists():
-        return
     unfinished = target.with_name(target.name + ".unfinished")
     shutil.rmtree(unfinished, ignore_errors=True)
     venv.create(unfinished, symlinks=True, with_pip=False)
@@ -50,20 +48,21 @@ def install_vllm_router() -> None:
     packages = next((unfinished / "lib").glob("python*/site-packages"))
     pip = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
     pinned = ["--no-deps", "--only-binary", ":all:", "--require-hashes", "-r", str(requirement)]
-    subprocess.run([*pip, *pinned, "--target", str(packages)], check=True)
+    _run([*pip, *pinned, "--target", str(packages)])
+    shutil.rmtree(target, ignore_errors=True)
     unfinished.rename(target)
 
 
 def install_nginx() -> None:
-    """Install the distribution's nginx. Raises PermissionError without root, CalledProcessError when apt fails."""
+    """Install the distribution's nginx. Raises PermissionError without root, RuntimeError when apt-get fails."""
     if os.geteuid() != 0:
-        raise PermissionError(
-            "nginx is installed with apt-get, which needs root: sudo apt-get install nginx-light"
-        )
+        raise PermissionError("apt-get needs root: sudo apt-get install nginx-light")
+    _run(["apt-get", "update", "-qq"])
+    _run(["apt-get", "install", "-y", "-qq", "--no-install-recommends", "nginx-light"])
+
+
+def _run(argv: list[str]) -> None:
     environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
-    subprocess.run(["apt-get", "update", "-qq"], check=True, env=environment)
-    subprocess.run(
-        ["apt-get", "install", "-y", "-qq", "--no-install-recommends", "nginx-light"],
-        check=True,
-        env=environment,
-    )
+    done = subprocess.run(argv, capture_output=True, text=True, check=False, env=environment)
+    if done.returncode != 0:
+        raise RuntimeError(f"{argv[0]} ended with status {done.returncode}: {done.stderr.strip()[-400:]}")

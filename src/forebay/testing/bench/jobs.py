@@ -40,6 +40,8 @@ class Job(msgspec.Struct, frozen=True):
     """TCP ports on 127.0.0.1."""
     hold: bool = False
     """`stream` only: stop when every stream has shown its role chunk, stay until told, then hang up."""
+    limit_seconds: float = 120.0
+    """Answers that have not come by then count as wrong."""
 
 
 class Result(msgspec.Struct):
@@ -56,7 +58,7 @@ class Result(msgspec.Struct):
     reconnects: int = 0
     """Connections that the router closed between two requests."""
     wall_seconds: float = 0.0
-    latencies_us: list[float] = msgspec.field(default_factory=list)
-    """Open loop: from the moment a request was due to the end of its answer."""
+    latencies_us: list[int] = msgspec.field(default_factory=list)
+    """Open loop: from the first byte sent to the last byte of the answer."""
     first_wrong: str = ""
     """What was wrong with the first wrong answer, for people."""

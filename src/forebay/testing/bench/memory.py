@@ -8,6 +8,7 @@ from forebay.testing.bench.jobs import Job, Load
 from forebay.testing.bench.lanes import Track
 from forebay.testing.bench.processes import raise_file_limit
 from forebay.testing.bench.results import Memory
+from forebay.testing.bench.targets import OPEN_STREAMS
 
 _SPARE_FILES = 200
 """Descriptors that a router needs beside its streams: listeners, logs, scrapes, libraries."""
@@ -31,8 +32,11 @@ def affordable_streams(wanted: int, notes: list[str]) -> int:
         return 0
     if possible < wanted:
         notes.append(
-            f"{possible} of {wanted} streams were opened, as the limit on open files is {limit}; "
-            f"the memory figure for {wanted} is drawn on a straight line."
+            f"{possible:,} of {wanted:,} streams were opened, as the limit on open files is {limit:,}."
+        )
+    if possible < OPEN_STREAMS:
+        notes.append(
+            f"The memory with {OPEN_STREAMS:,} streams is drawn on a straight line through the two measured points."
         )
     return possible
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from forebay.testing.bench.cases import Case, Plan
 from forebay.testing.bench.contestants import Contestant
+from forebay.testing.bench.cpu import Neighbours
 from forebay.testing.bench.facts import machine_facts
 from forebay.testing.bench.generator import Generator
 from forebay.testing.bench.jobs import Job, Load
@@ -19,6 +20,7 @@ from forebay.testing.bench.results import CaseFacts, Report, Sample
 _WARM_UP_SHARE = 10
 """The warm-up sends a tenth of each case."""
 _WARM_UP_CHUNKS = 20
+_QUIET_SHARE = 0.05
 
 Tell = Callable[[str], None]
 
@@ -29,6 +31,7 @@ def run(contestants: Sequence[Contestant], plan: Plan, tell: Tell) -> Report:
     report = _empty_report(contestants, plan, cores)
     here = [one for one in contestants if one.name in report.versions]
     streams = affordable_streams(plan.open_streams, report.notes)
+    neighbours = Neighbours()
     with (
         tempfile.TemporaryDirectory(prefix="forebay-bench-") as folder,
         track(Path(folder), cores) as started,
@@ -39,6 +42,7 @@ def run(contestants: Sequence[Contestant], plan: Plan, tell: Tell) -> Report:
             report.samples = _rounds(lanes, plan, generator, tell)
         if streams:
             report.memory = measure_memory(here, started, streams, generator, tell)
+        report.notes += _noise(neighbours.share())
     return report
 
 
@@ -59,6 +63,14 @@ def _empty_report(contestants: Sequence[Contestant], plan: Plan, cores: Cores) -
             "ONE CORE ONLY: the router shares it with load and engines, so its latencies mean little."
         )
     return report
+
+
+def _noise(share: float) -> list[str]:
+    if share < _QUIET_SHARE:
+        return []
+    return [
+        f"NOISY: other programs used {share:.0%} of this machine meanwhile; latencies suffer most, above all p99."
+    ]
 
 
 def _warm_up(lanes: Sequence[Lane], cases: Sequence[Case], generator: Generator, tell: Tell) -> None:

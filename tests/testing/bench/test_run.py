@@ -1,0 +1,105 @@
+"""A whole run with tiny counts: direct, and a router that copies bytes."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from forebay.testing.bench import memory, run
+from forebay.testing.bench.cases import Case, Plan, full_plan, quick_plan
+from forebay.testing.bench.contestants import Direct
+from forebay.testing.bench.figures import Figures
+from forebay.testing.bench.jobs import Load
+from forebay.testing.bench.processes import Cores
+from forebay.testing.bench.table import text_report
+
+SCRIPT = Path(__file__).with_name("pass_through.py")
+
+
+class PassThrough:
+    name = "pass-through"
+
+    def version(self):
+        return "1"
+
+    def cure(self):
+        return ""
+
+    def install(self):
+        pass
+
+    def command(self, site):
+        return [sys.executable, str(SCRIPT), str(site.port), str(site.engine_ports[0])]
+
+
+class Absent(PassThrough):
+    name = "absent"
+
+    def version(self):
+        return ""
+
+    def cure(self):
+        return "bring it"
+
+
+TINY = Plan(
+    "tiny",
+    2,
+    (
+        Case("text-1kb", "1 KB text", Load("text", 20, 2)),
+        Case("image-300kb", "an image", Load("image", 4, 2, size=16)),
+        Case("stream-chunk", "stream chunk", Load("stream", 2, 2, chunks=5, interval_us=1000)),
+        Case("latency", "latency", Load("text", 5, 1, rate=500.0), measure="latency"),
+    ),
+    open_streams=20,
+)
+
+
+def test_a_tiny_run_measures_everything():
+    lines = []
+    report = run.run([Direct(), PassThrough(), Absent()], TINY, lines.append)
+    assert report.missing == {"absent": "bring it"}
+    assert len(report.samples) == 2 * 2 * 4
+    assert sum(sample.load.wrong for sample in report.samples) == 0
+    figures = Figures(report)
+    for case in report.cases:
+        assert figures.cpu_us("pass-through", case.name).least > 0
+        assert figures.cpu_us("direct", case.name).largest == 0
+    assert [(one.contestant, one.streams) for one in report.memory] == [("pass-through", 20)]
+    assert "pass-through" in text_report(report)
+    assert lines[0] == "warming up"
+
+
+def test_rotation_lets_each_go_first():
+    assert [run.rotated("abc", number) for number in range(3)] == [list("abc"), list("bca"), list("cab")]
+
+
+def test_one_core_and_noise_are_said_loudly():
+    report = run._empty_report([], TINY, Cores(0, 0, 0))
+    assert "ONE CORE" in report.notes[0]
+    assert run._noise(0.01) == []
+    assert "NOISY" in run._noise(0.5)[0]
+
+
+@pytest.mark.parametrize("plan", [full_plan(), quick_plan()])
+def test_plans_hold_every_case_once(plan):
+    names = [case.name for case in plan.cases]
+    assert len(names) == len(set(names)) == 6
+    assert plan.rounds >= 3
+
+
+@pytest.mark.parametrize(
+    ("wanted", "limit", "streams", "words"),
+    [
+        (0, 0, 0, "left out"),
+        (10_000, 1024, 0, "MEMORY NOT MEASURED"),
+        (10_000, 20_000, 9_900, "9,900 of 10,000"),
+        (500, 20_000, 500, "straight line"),
+        (10_000, 65_536, 10_000, ""),
+    ],
+)
+def test_streams_are_cut_to_the_limit_on_open_files(monkeypatch, wanted, limit, streams, words):
+    monkeypatch.setattr(memory, "raise_file_limit", lambda _wanted: limit)
+    notes = []
+    assert memory.affordable_streams(wanted, notes) == streams
+    assert words in " ".join(notes)
