@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 
 from forebay.conductor.commands import Dispatch
+from forebay.domain.request import Api
 from forebay.gateway.http1.headers import request_headers
 from forebay.gateway.http1.message import Request
 from forebay.gateway.pools import PoolWire
-from forebay.domain.request import Api
 from forebay.intake.splice import Edit, model_edit, splice, usage_edit
 from forebay.intake.understand import Understood
 

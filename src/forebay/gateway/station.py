@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from forebay.conductor.conductor import Conductor
 from forebay.conductor.events import DrainAsked, PlanChanged, ViewChanged
 from forebay.config.assemble import Assembly
-from forebay.domain.endpoint import EndpointView
+from forebay.domain.endpoint import Endpoint, EndpointView
 from forebay.fleet.eyes import Eyes
 from forebay.gateway.admin import Admin
 from forebay.gateway.front import Gateway
@@ -56,7 +56,7 @@ class Station:
             assembly.endpoints(),
             self._saw,
             assembly.file.eyes,
-            credentials=lambda endpoint: self.assembly.api_key_of(endpoint),
+            credentials=self._key_of,
             warn=log.warning,
         )
 
@@ -144,6 +144,9 @@ class Station:
         ]
 
     # --- inside
+
+    def _key_of(self, endpoint: Endpoint) -> str | None:
+        return self.assembly.api_key_of(endpoint)
 
     def _clock(self) -> int:
         return self.driver.clock()

@@ -9,6 +9,7 @@ class VirtualClock:
         self.at = at
 
     def __call__(self) -> int:
+        """Now, in microseconds."""
         return self.at
 
     def advance(self, *, seconds: float = 0.0, us: int = 0) -> int:
