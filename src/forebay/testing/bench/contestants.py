@@ -79,6 +79,7 @@ def forebay_config(site: Site) -> str:
     )
     return (
         f"listen: 127.0.0.1:{site.port}\nadmin: 127.0.0.1:{site.admin_port}\n"
+        "drain:\n  lag_seconds: 0\n  grace_seconds: 1\n"
         f"pools:\n  - model: {MODEL}\n    family: qwen2.5-vl\n    profile: multimodal\n    endpoints:\n{endpoints}"
     )
 
