@@ -9,7 +9,7 @@ INFINITE = float("inf")
 class FitsContext:
     """Drops endpoints whose known context is shorter than the part of the prompt that is sure.
 
-    Media tokens are sure when the demand is exact, and each message costs one token at the very least. Text tokens
+    Media tokens are sure when the demand is exact. Text tokens, those of the template around each message with them,
     are an estimate, so only `text_share` (0..1) of them counts: an engine refuses in a clear voice what is really too
     long, while a wrong estimate here would refuse what fits.
     """
@@ -22,6 +22,6 @@ class FitsContext:
     def keep(self, ask: Ask, e: Facts) -> Quantity:
         """Flag. An unknown context holds anything."""
         demand = ask.demand
-        media = demand.media_tokens if demand.exact else self._text_share * demand.media_tokens
-        text = max(self._text_share * demand.text_tokens, ask.request.text.messages)
-        return media + text <= known(e.context_tokens, INFINITE)
+        media_share = 1.0 if demand.exact else self._text_share
+        sure = media_share * demand.media_tokens + self._text_share * demand.text_tokens
+        return sure <= known(e.context_tokens, INFINITE)
