@@ -47,7 +47,7 @@ def lookup(amounts: Mapping[int, float], slot: Quantity) -> Quantity:
         return 0.0
     if not isinstance(slot, ndarray):
         return amounts.get(slot, 0.0)
-    dense = np.zeros(max(int(slot.max()), *amounts) + 1)
+    dense = np.zeros(max(int(slot.max(initial=0)), *amounts) + 1)
     dense[list(amounts)] = list(amounts.values())
     return dense[slot]
 

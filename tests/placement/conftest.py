@@ -1,0 +1,94 @@
+"""Builders for asks and facts, in both shapes."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from forebay.domain.ability import Ability, Role
+from forebay.domain.facts import Ask
+from forebay.domain.request import Api, Demand, InferenceRequest, TextMeasure
+
+NAN = float("nan")
+INTS = {"slot", "abilities", "roles"}
+
+IDLE = {
+    "usable": 1.0,
+    "draining": 0.0,
+    "serves": 1.0,
+    "abilities": -1,
+    "roles": int(Role.ALL),
+    "context_tokens": NAN,
+    "in_flight": 0.0,
+    "max_in_flight": float("inf"),
+    "running": NAN,
+    "waiting": NAN,
+    "kv_usage": NAN,
+    "viewed_at": NAN,
+    "foreign": NAN,
+    "encode_us_per_patch": 3.0,
+    "prefill_us_per_token": 20.0,
+    "decode_us_per_token": 8_000.0,
+    "backlog_us": 0.0,
+    "head_us": 0.0,
+    "progressed_at": 0.0,
+    "decoding": 0.0,
+    "kv_tokens": 0.0,
+    "kv_capacity_tokens": NAN,
+    "gap_p95_us": NAN,
+    "bytes_per_us": 625.0,
+    "numa_apart": NAN,
+    "ramp": 1.0,
+}
+
+
+def row_of(slot=0, **facts):
+    return SimpleNamespace(slot=slot, **(IDLE | facts))
+
+
+def columns_of(rows):
+    return SimpleNamespace(
+        **{
+            name: np.array([getattr(e, name) for e in rows], dtype=np.int64 if name in INTS else np.float64)
+            for name in ("slot", *IDLE)
+        }
+    )
+
+
+def pool_of(*rows, columns=False):
+    return SimpleNamespace(rows=rows, columns=columns_of(rows) if columns else None)
+
+
+def ask_of(at=1_000_000, cached=None, encoded=None, tried=(), needs=Ability.TEXT | Ability.CHAT, **demand):
+    wants = {
+        "text_tokens": 100,
+        "image_tokens": 0,
+        "audio_tokens": 0,
+        "video_tokens": 0,
+        "encoder_patches": 0,
+        "expected_output_tokens": 200,
+        "body_bytes": 1_000,
+        "exact": True,
+    } | demand
+    request = InferenceRequest("r", Api.CHAT, "m", needs, TextMeasure(ascii_bytes=400, messages=1))
+    return Ask(request, Demand(**wants), at, cached or {}, encoded or {}, tried)
+
+
+@pytest.fixture(scope="session")
+def row():
+    return row_of
+
+
+@pytest.fixture(scope="session")
+def pool():
+    return pool_of
+
+
+@pytest.fixture(scope="session")
+def ask():
+    return ask_of
+
+
+@pytest.fixture(scope="session")
+def columns():
+    return columns_of
