@@ -32,8 +32,6 @@ def explained_decision(decision: Decision) -> dict[str, Any]:
     placement = decision.placement
     order = ranking(placement)
     shown = order if len(order) <= MAX_SHOWN_WHOLE else _with_chosen(placement, order[:SHOWN_OF_LARGE])
-    totals_shares = shares(placement.totals)
-    scorer_shares = [shares(scorer.values) for scorer in placement.scorers]
     runner_up = _runner_up(placement, order)
     return {
         "try": decision.try_,
@@ -41,20 +39,7 @@ def explained_decision(decision: Decision) -> dict[str, Any]:
         "profile": placement.profile,
         "least_wins": placement.least_wins,
         "filters": [_filter(decision, trace) for trace in placement.filters],
-        "candidates": [
-            {
-                "endpoint": _name(decision, placement.candidates[place]),
-                "slot": int(placement.candidates[place]),
-                "chosen": placement.candidates[place] == placement.slot,
-                "total": _number(placement.totals[place]) if place < len(placement.totals) else None,
-                "total_share": totals_shares[place] if place < len(totals_shares) else None,
-                "scores": {
-                    scorer.name: _score(scorer, share, place, placement.candidates[place])
-                    for scorer, share in zip(placement.scorers, scorer_shares, strict=True)
-                },
-            }
-            for place in shown
-        ],
+        "candidates": _candidates(decision, shown),
         "candidates_not_shown": len(order) - len(shown),
         "chosen": None if placement.slot is None else _name(decision, placement.slot),
         "runner_up": None if runner_up is None else _name(decision, placement.candidates[runner_up]),
@@ -62,10 +47,31 @@ def explained_decision(decision: Decision) -> dict[str, Any]:
     }
 
 
+def _candidates(decision: Decision, places: Sequence[int]) -> list[dict[str, Any]]:
+    placement = decision.placement
+    scored = _scored(placement)
+    total_shares = shares(placement.totals)
+    by_scorer = [(scorer, shares(scorer.values)) for scorer in placement.scorers]
+    return [
+        {
+            "endpoint": _name(decision, placement.candidates[place]),
+            "slot": int(placement.candidates[place]),
+            "chosen": bool(placement.candidates[place] == placement.slot),
+            "total": _number(placement.totals[place]) if scored else None,
+            "total_share": total_shares[place] if scored else None,
+            "scores": {
+                scorer.name: _score(scorer, share[place], place, placement.candidates[place])
+                for scorer, share in by_scorer
+            },
+        }
+        for place in places
+    ]
+
+
 def ranking(placement: Placement) -> list[int]:
     """Return the places of the candidates, best total first; a total that is not a number comes last."""
     places = range(len(placement.candidates))
-    if len(placement.totals) != len(placement.candidates):
+    if not _scored(placement):
         return list(places)
     sign = 1.0 if placement.least_wins else -1.0
     totals = [float(total) * sign for total in placement.totals]
@@ -89,7 +95,7 @@ def why(decision: Decision) -> str:
     other = _runner_up(placement, order)
     if other is None:
         return f"{chosen} was the only candidate left"
-    if len(placement.totals) != len(placement.candidates):
+    if not _scored(placement):
         return f"{chosen} was picked without scores"
     place = list(placement.candidates).index(placement.slot)
     return _margin(placement, chosen, _name(decision, placement.candidates[other]), place, other)
@@ -137,12 +143,17 @@ def _filter(decision: Decision, trace: FilterTrace) -> dict[str, Any]:
     return {"name": trace.name, "dropped": names, "dropped_count": len(trace.dropped)}
 
 
-def _score(scorer: ScorerTrace, share: Sequence[float | None], place: int, slot: int) -> dict[str, Any]:
+def _scored(placement: Placement) -> bool:
+    # A picker that needs no scores leaves the totals empty.
+    return len(placement.totals) == len(placement.candidates)
+
+
+def _score(scorer: ScorerTrace, share: float | None, place: int, slot: int) -> dict[str, Any]:
     return {
         "value": _number(scorer.values[place]),
         "unit": scorer.unit,
         "weight": scorer.weight,
-        "share": share[place],
+        "share": share,
         "belief": "unknown" if slot in scorer.unknown else "known",
     }
 
