@@ -145,7 +145,11 @@ def qwen2_videos(settings, chance):
         high, wide = processor.measure(taken, width, height, **settings)
         return [taken, -(-taken // 2) * (high // 28) * (wide // 28)]
 
-    return video_set(settings, question, chance, ["taken", "tokens"])
+    bounds = {
+        "video_min_pixels": processor.size["shortest_edge"],
+        "video_max_pixels": processor.size["longest_edge"],
+    }
+    return video_set(bounds | settings, question, chance, ["taken", "tokens"])
 
 
 def qwen3_vl(chance):

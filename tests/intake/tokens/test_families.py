@@ -101,8 +101,53 @@ def test_cross_attended_sound_takes_no_place_in_the_prompt():
     assert (cost.tokens, cost.encoder_patches, cost.prompt_tokens, cost.exact) == (3000, 3000, 0, True)
 
 
-def test_llama_cpp_makes_tokens_of_the_padding_too():
-    assert build("qwen2-audio", {"pads_to_window": True}).audio(1_500_000) == MediaCost(750, 2, 1500)
+@pytest.mark.parametrize(
+    ("samples", "windows"), [(1, 1), (24_000, 1), (479_839, 1), (479_840, 2), (1_000_000, 3)]
+)
+def test_llama_cpp_makes_tokens_of_the_padding_too(samples, windows):
+    cost = build("qwen2-audio", engine="llama.cpp").audio(samples * 1_000_000 // 16_000)
+    assert cost == MediaCost(750 * windows, 2, 1500 * windows)
+
+
+# Read off a real llama.cpp server with the tiny model, and a real vLLM: tokens without the two marks.
+@pytest.mark.parametrize(
+    ("size", "llama_cpp", "vllm"),
+    [
+        ((112, 112), 16, 16), ((140, 112), 20, 20), ((224, 224), 64, 64), ((300, 200), 54, 54), ((640, 480), 54, 54),
+        ((182, 270), 54, 60), ((83, 182), 21, 18), ((98, 98), 16, 16), ((70, 126), 15, 8), ((3000, 2000), 54, 54), ((1, 1), 9, 9),
+    ],
+)  # fmt: skip
+def test_each_engine_rounds_its_own_way(size, llama_cpp, vllm):
+    settings = {"min_pixels": 6272, "max_pixels": 50176}
+    assert build("qwen2-vl", settings, "llama.cpp").image(*size).tokens == llama_cpp
+    assert build("qwen2-vl", settings, "vllm").image(*size).tokens == vllm
+
+
+@pytest.mark.parametrize(
+    ("size", "tokens"), [((3, 1000), 36), ((1000, 3), 36), ((2000, 8), 126), ((28, 6000), 117)]
+)
+def test_llama_cpp_knows_no_limit_of_aspect(size, tokens):
+    cost = build("qwen2-vl", {"min_pixels": 6272, "max_pixels": 50176}, "llama.cpp").image(*size)
+    assert (cost.tokens, cost.exact) == (tokens, True)
+    assert not build("qwen2-vl", engine="vllm").image(*size).exact
+
+
+def test_vllm_spreads_32_frames_over_a_clip():
+    tiny = build("qwen2-vl", {"min_pixels": 6272, "max_pixels": 50176}, "vllm")
+    assert tiny.video(128, 96, 6, 3_000_000).tokens == 45
+    assert tiny.video(128, 96, 300, 10_000_000).tokens == 16 * 15
+    rated = build("qwen2-vl", {"min_pixels": 6272, "max_pixels": 50176, "sampling": {"fps": 2}}, "vllm")
+    assert rated.video(128, 96, 300, 10_000_000).tokens == 10 * 15
+
+
+def test_wrapper_tokens_of_gemma_under_llama_cpp():
+    assert build("gemma-3", engine="llama.cpp").image(64, 64).wrapper_tokens == 2
+
+
+def test_qwen3_vl_under_llama_cpp_rounds_its_way():
+    assert build("qwen3-vl", engine="llama.cpp").image(1000, 1).exact
+    assert build("qwen3-vl", engine="llama.cpp").image(400, 400).tokens == 13 * 13
+    assert build("qwen3-vl").image(400, 400).tokens == 12 * 12
 
 
 def test_qwen2_vl_as_the_tiny_model_is_served():

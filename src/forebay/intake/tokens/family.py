@@ -66,6 +66,8 @@ class Rules(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
     abilities: ClassVar[Ability] = Ability(0)
     # Our parameter -> where a preprocessor configuration keeps it, best place first. Dots step into objects.
     configured_at: ClassVar[Mapping[str, tuple[str, ...]]] = {}
+    # Engine, as endpoints name theirs -> the parameters in which it departs from `transformers`.
+    engine_settings: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
 
     def image(self, width: int, height: int, frames: int = 1, orientation: int = 1) -> MediaCost | None:  # noqa: ARG002  the shape of Family
         """None: no pictures."""

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from forebay.intake.tokens.family import Count, ImageRules, MediaCost, Positive, PositiveFloat
 
@@ -27,6 +27,9 @@ class Gemma3(ImageRules, frozen=True, forbid_unknown_fields=True, kw_only=True):
         "max_crops": ("pan_and_scan_max_num_crops",),
         "min_crop_aspect": ("pan_and_scan_min_ratio_to_activate",),
     }
+    # llama.cpp writes the marks of the image, and no line ends.
+    engine_settings: ClassVar[Mapping[str, Mapping[str, Any]]] = {"llama.cpp": {"wrapper_tokens": 2}}
+
     tokens_per_picture: Positive = 256
     wrapper_tokens: Count = 4
     image_size: Positive = 896

@@ -1,7 +1,7 @@
 """Qwen2-Audio. Source: transformers 5.24.0, qwen2_audio/processing_qwen2_audio.py over Whisper's feature extractor."""
 
 from collections.abc import Mapping
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from forebay.domain.ability import Ability
 from forebay.intake.tokens.family import MICROSECONDS, MediaCost, Positive, PositiveFloat, Rules
@@ -14,7 +14,8 @@ class Qwen2Audio(Rules, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """25 tokens a second: mel frames of 10 ms, halved by a convolution and halved again by pooling.
 
     Sound beyond `window_seconds` is cut off, as the feature extractor does; the encoder reads a whole window always.
-    `pads_to_window` is for llama.cpp, which makes tokens of the padding too.
+    `pads_to_window` is llama.cpp's way: it cuts nothing, starts a new window one hop before the last is full, and makes
+    tokens of the padding too.
     """
 
     name: ClassVar[str] = "qwen2-audio"
@@ -24,6 +25,8 @@ class Qwen2Audio(Rules, frozen=True, forbid_unknown_fields=True, kw_only=True):
         "sampling_rate": ("sampling_rate",),
         "hop_length": ("hop_length",),
     }
+    engine_settings: ClassVar[Mapping[str, Mapping[str, Any]]] = {"llama.cpp": {"pads_to_window": True}}
+
     window_seconds: Positive = 30
     sampling_rate: Positive = 16_000
     hop_length: Positive = 160
@@ -33,12 +36,15 @@ class Qwen2Audio(Rules, frozen=True, forbid_unknown_fields=True, kw_only=True):
     def audio(self, duration_us: int) -> MediaCost:
         """See Family. Sound shorter than three mel frames makes no token there; it is priced at one, and not exact."""
         length_us = duration_us if duration_us > 0 else int(self.assumed_seconds * MICROSECONDS)
-        window = self.window_seconds * self.sampling_rate // self.hop_length
         samples = -(-length_us * self.sampling_rate // MICROSECONDS)
-        mel_frames = window if self.pads_to_window else min(window, -(-samples // self.hop_length))
-        tokens = _halved_twice(mel_frames)
-        exact = duration_us > 0 and tokens > 0
-        return MediaCost(max(1, tokens), WRAPPER_TOKENS, (window - 1) // 2 + 1, exact)
+        window = self.window_seconds * self.sampling_rate // self.hop_length
+        positions = (window - 1) // 2 + 1
+        if self.pads_to_window:
+            windows = (samples + self.hop_length) // (window * self.hop_length) + 1
+            tokens = _halved_twice(window) * windows
+            return MediaCost(tokens, WRAPPER_TOKENS, positions * windows, duration_us > 0)
+        tokens = _halved_twice(min(window, -(-samples // self.hop_length)))
+        return MediaCost(max(1, tokens), WRAPPER_TOKENS, positions, duration_us > 0 and tokens > 0)
 
 
 def _halved_twice(mel_frames: int) -> int:

@@ -1,14 +1,14 @@
 """Qwen3-VL. Source: transformers 5.24.0, qwen3_vl/video_processing_ and processing_qwen3_vl.py; images as Qwen2-VL."""
 
 from collections.abc import Mapping
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from forebay.domain.ability import Ability
 from forebay.intake.tokens.family import MICROSECONDS, ImageRules, MediaCost, Positive
 from forebay.intake.tokens.sampling import FrameSampling, assume
-from forebay.intake.tokens.smart_resize import resize_volume, smart_resize, within_aspect
+from forebay.intake.tokens.smart_resize import Resizer, resize_volume, smart_resize, within_aspect
 
 # vision_start and vision_end, around a picture and around each layer of a clip.
 WRAPPER_TOKENS = 2
@@ -33,6 +33,8 @@ class Qwen3VL(ImageRules, frozen=True, forbid_unknown_fields=True, kw_only=True)
         "temporal_patch_size": ("temporal_patch_size",),
     }
 
+    engine_settings: ClassVar[Mapping[str, Mapping[str, Any]]] = {"llama.cpp": {"resizer": "llama.cpp"}}
+
     min_pixels: Positive = 65_536
     max_pixels: Positive = 16_777_216
     patch_size: Positive = 16
@@ -43,15 +45,17 @@ class Qwen3VL(ImageRules, frozen=True, forbid_unknown_fields=True, kw_only=True)
     cap_pixels_per_frame: bool = False
     max_video_tokens: Positive = 768
     sampling: FrameSampling = FrameSampling()
+    resizer: Resizer = "transformers"
 
     def picture(self, width: int, height: int) -> MediaCost:
         """See ImageRules."""
         cell = self.patch_size * self.merge_size
-        new_width, new_height = smart_resize(width, height, cell, self.min_pixels, self.max_pixels)
-        cells = new_width // cell * (new_height // cell)
-        return MediaCost(
-            cells, WRAPPER_TOKENS, cells * self.merge_size**2, exact=within_aspect(width, height)
+        new_width, new_height = smart_resize(
+            width, height, cell, self.min_pixels, self.max_pixels, self.resizer
         )
+        cells = new_width // cell * (new_height // cell)
+        exact = self.resizer == "llama.cpp" or within_aspect(width, height)
+        return MediaCost(cells, WRAPPER_TOKENS, cells * self.merge_size**2, exact)
 
     def video(self, width: int, height: int, frames: int, duration_us: int) -> MediaCost:
         """See Family. The time stamps before each layer count as wrapper tokens."""

@@ -65,15 +65,20 @@ class FamilySettingsError(ValueError):
     """A family exists, but not with these parameters. The message names the parameter."""
 
 
-def build(name: str, settings: Mapping[str, Any] | None = None) -> Family:
-    """The family of that name, with its defaults overridden by `settings`. Raises UnknownFamilyError, FamilySettingsError."""
+def build(name: str, settings: Mapping[str, Any] | None = None, engine: str = "") -> Family:
+    """The family of that name, with its defaults overridden by `settings`.
+
+    `engine` is the engine of the pool (`vllm`, `llama.cpp` ...), empty when unknown: engines differ in rounding, padding
+    and sampling, and what is known of that stands between the defaults and `settings`.
+    Raises UnknownFamilyError, FamilySettingsError.
+    """
     family = FAMILIES.get(name)
     if family is None:
         near = difflib.get_close_matches(name, FAMILIES, n=1)
         hint = f": did you mean `{near[0]}`?" if near else f"; known are {', '.join(FAMILIES)}"
         raise UnknownFamilyError(f"unknown family `{name}`{hint}")
     try:
-        return msgspec.convert(dict(settings or {}), family)
+        return msgspec.convert({**family.engine_settings.get(engine, {}), **(settings or {})}, family)
     except msgspec.ValidationError as fault:
         raise FamilySettingsError(f"family `{name}`: {fault}") from None
 

@@ -5,6 +5,10 @@ Rounding is half to even, as there.
 """
 
 import math
+from typing import Literal
+
+# Who resizes: transformers (and vLLM, SGLang through it) or llama.cpp. The rule is one, and its rounding is not.
+Resizer = Literal["transformers", "llama.cpp"]
 
 # Above this ratio of sides transformers refuses the picture. An engine may not, so it is priced all the same.
 MAX_ASPECT = 200
@@ -15,9 +19,25 @@ def within_aspect(width: int, height: int) -> bool:
     return max(width, height) <= MAX_ASPECT * min(width, height)
 
 
-def smart_resize(width: int, height: int, cell: int, min_pixels: int, max_pixels: int) -> tuple[int, int]:
+def smart_resize(
+    width: int, height: int, cell: int, min_pixels: int, max_pixels: int, resizer: Resizer = "transformers"
+) -> tuple[int, int]:
     """Width and height after the resize, both at least one cell."""
+    if resizer == "llama.cpp":
+        return _llama_cpp_resize(width, height, cell, min_pixels, max_pixels)
     return resize_volume(1, width, height, cell, min_pixels, max_pixels, temporal_cell=1)
+
+
+def _llama_cpp_resize(
+    width: int, height: int, cell: int, min_pixels: int, max_pixels: int
+) -> tuple[int, int]:
+    """Halves away from zero, and at least one cell before the bounds are looked at. Seen on 600 sizes of llama.cpp."""
+    new_width = max(cell, math.floor(width / cell + 0.5) * cell)
+    new_height = max(cell, math.floor(height / cell + 0.5) * cell)
+    if min_pixels <= new_width * new_height <= max_pixels:
+        return new_width, new_height
+    shrink = new_width * new_height > max_pixels
+    return _scaled(1, width, height, cell, max_pixels if shrink else min_pixels, shrink=shrink)
 
 
 def resize_volume(
@@ -26,12 +46,17 @@ def resize_volume(
     """Width and height of each frame, with the bounds on the pixels of all frames together."""
     new_width, new_height = round(width / cell) * cell, round(height / cell) * cell
     volume = round(frames / temporal_cell) * temporal_cell * new_width * new_height
-    if volume > max_pixels:
-        shrink = math.sqrt((frames * height * width) / max_pixels)
-        new_width = max(cell, math.floor(width / shrink / cell) * cell)
-        new_height = max(cell, math.floor(height / shrink / cell) * cell)
-    elif volume < min_pixels:
-        grow = math.sqrt(min_pixels / (frames * height * width))
-        new_width = math.ceil(width * grow / cell) * cell
-        new_height = math.ceil(height * grow / cell) * cell
-    return max(cell, new_width), max(cell, new_height)
+    if min_pixels <= volume <= max_pixels:
+        return max(cell, new_width), max(cell, new_height)
+    shrink = volume > max_pixels
+    return _scaled(frames, width, height, cell, max_pixels if shrink else min_pixels, shrink=shrink)
+
+
+def _scaled(frames: int, width: int, height: int, cell: int, bound: int, *, shrink: bool) -> tuple[int, int]:
+    """The sides scaled by one factor onto the bound of pixels, in whole cells towards its inside."""
+    if shrink:
+        factor = math.sqrt(frames * height * width / bound)
+        columns, rows = math.floor(width / factor / cell), math.floor(height / factor / cell)
+        return max(1, columns) * cell, max(1, rows) * cell
+    factor = math.sqrt(bound / (frames * height * width))
+    return math.ceil(width * factor / cell) * cell, math.ceil(height * factor / cell) * cell
