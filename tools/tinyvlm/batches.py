@@ -63,7 +63,9 @@ def crowded_batch(rng: Random, size: int) -> tuple[Tensor, Tensor, tuple[int, in
     """Patches, labels and grid of a batch of crowded pictures."""
     height, width = rng.choice([(112, 112)] * 6 + [(112, 140), (140, 112), (84, 112)])
     drawn = [
-        scenes.crowded(rng, height, width) if rng.random() < 0.8 else scenes.scene(rng, height, width)
+        scenes.crowded(rng, height, width)
+        if rng.random() < 0.8
+        else scenes.scene(rng, height, width, scenes.draw_kind(rng, scenes.FIRST_STAGE_KINDS))
         for _ in range(size)
     ]
     return *_pixels(drawn), (height // 14, width // 14)

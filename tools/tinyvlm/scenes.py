@@ -35,6 +35,17 @@ SIZES = {
     (224, 224): 0.02,
 }
 SCENE_KINDS = {
+    "one": 0.15,
+    "several": 0.25,
+    "digit": 0.09,
+    "number": 0.11,
+    "word": 0.06,
+    "letters": 0.06,
+    "composed": 0.2,
+    "nothing": 0.08,
+}
+# The crowded pictures of the first stage are full of random letters as they are.
+FIRST_STAGE_KINDS = {
     "one": 0.16,
     "several": 0.25,
     "digit": 0.1,
@@ -96,9 +107,14 @@ def choose_size(rng: Random) -> tuple[int, int]:
     return rng.choices(list(SIZES), list(SIZES.values()))[0]
 
 
+def draw_kind(rng: Random, shares: dict[str, float]) -> str:
+    """A kind of scene, drawn by its share."""
+    return rng.choices(list(shares), list(shares.values()))[0]
+
+
 def scene(rng: Random, height: int, width: int, kind: str = "") -> Scene:
     """Draw one picture of `kind` (a key of SCENE_KINDS; drawn where not given)."""
-    kind = kind or rng.choices(list(SCENE_KINDS), list(SCENE_KINDS.values()))[0]
+    kind = kind or draw_kind(rng, SCENE_KINDS)
     if kind == "nothing":
         return _nothing(rng, height, width)
     sheet = new_sheet(rng, height, width)
@@ -127,13 +143,13 @@ def add_shape(sheet: Sheet, low: float, high: float, shape: str = "", colour: st
     return mark
 
 
-def add_text(sheet: Sheet, text: str, low: int, high: int) -> str:
-    """Write text of size low..high where there is room (smaller where there is not); its colour, or "" where none fits."""
+def add_text(sheet: Sheet, text: str, low: int, high: int, smallest: int = 22) -> str:
+    """Write text of size low..high where there is room (down to `smallest` where there is not); its colour, or "" where none fits."""
     rng = sheet.rng
     size = rng.randint(low, high)
     weight = rng.choice((0, 1, 2)) if size >= 40 else rng.choice((0, 1))
     colour = rng.choice(sheet.background.usable)
-    while size >= 22:
+    while size >= smallest:
         corner = sheet.claim(*drawing.text_size(text, size, weight))
         if corner is not None:
             rgb = drawing.jitter(rng, colour)
@@ -192,14 +208,16 @@ def _several(sheet: Sheet) -> list[Ask]:
     return asks
 
 
-def _glyphs(kind: str, text: Callable[[Random], str], low: int, high: int) -> Callable[[Sheet], list[Ask]]:
+def _glyphs(
+    kind: str, text: Callable[[Random], str], low: int, high: int, form: str = ""
+) -> Callable[[Sheet], list[Ask]]:
     def draw(sheet: Sheet) -> list[Ask]:
         rng, written = sheet.rng, text(sheet.rng)
-        colour = add_text(sheet, written, int(low * sheet.scale), int(high * sheet.scale))
-        form = rng.choice((kind, kind, "number")) if kind == "digit" else kind
+        colour = add_text(sheet, written, int(low * sheet.scale), int(high * sheet.scale), smallest=14)
+        wording = rng.choice((kind, kind, "number")) if kind == "digit" else form or kind
         asks = [
-            asked(rng, kind, written, form),
-            asked(rng, kind, written, form),
+            asked(rng, kind, written, wording),
+            asked(rng, kind, written, wording),
             asked(rng, "describe", written),
         ]
         return [*asks, asked(rng, "colour", colour, "colour_text")]
@@ -235,12 +253,18 @@ def two_digits(rng: Random) -> str:
     return str(rng.randint(10, 99))
 
 
+def random_letters(rng: Random) -> str:
+    """Two to four capital letters that need not be a word."""
+    return "".join(rng.choice(drawing.LETTERS) for _ in range(rng.randint(2, 4)))
+
+
 DRAWERS: dict[str, Callable[[Sheet], list[Ask]]] = {
     "one": _one,
     "several": _several,
     "digit": _glyphs("digit", lambda rng: rng.choice(drawing.DIGITS), 40, 80),
     "number": _glyphs("number", two_digits, 32, 64),
     "word": _glyphs("word", lambda rng: rng.choice(WORDS), 28, 40),
+    "letters": _glyphs("letters", random_letters, 28, 40, "word"),
     "composed": _composed,
 }
 
