@@ -1,6 +1,6 @@
 """Train in two stages: the vision tower alone on per-patch truth, then everything jointly on questions.
 
-    PYTHONPATH=tools python -m tinyvlm.train --out build/tinyvlm --vision-steps 2000 --joint-steps 7000
+    PYTHONPATH=tools python -m tinyvlm.train --out build/tinyvlm --vision-steps 1800 --joint-steps 8000
 
 Schedules count steps, data comes from (seed, step), and a checkpoint holds the optimiser: a run that was stopped and
 started again from its checkpoint ends at the same weights. While the learning rate is still constant, a run may also be
@@ -205,8 +205,8 @@ def main() -> None:
     )
     parser.add_argument("--out", type=Path, required=True, help="folder for checkpoints")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--vision-steps", type=int, default=2000)
-    parser.add_argument("--joint-steps", type=int, default=7000)
+    parser.add_argument("--vision-steps", type=int, default=1800)
+    parser.add_argument("--joint-steps", type=int, default=8000)
     parser.add_argument("--vision-rate", type=float, default=3e-3)
     parser.add_argument("--joint-rate", type=float, default=2.5e-3)
     parser.add_argument(
