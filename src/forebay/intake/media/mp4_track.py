@@ -80,9 +80,8 @@ def _header(data: Buffer, tkhd: Box | None) -> tuple[int, int, tuple[int, int]]:
     """Track number, orientation and shown size (16.16 fixed point, after aspect correction)."""
     if tkhd is None or tkhd.end <= tkhd.start:
         return 0, 1, (0, 0)
-    wide = (
-        12 if data[tkhd.start] == 1 else 0
-    )  # version 1 has three 64-bit times where version 0 has 32-bit ones
+    # Version 1 has three 64-bit times where version 0 has 32-bit ones.
+    wide = 12 if data[tkhd.start] == 1 else 0
     if tkhd.end - tkhd.start < 84 + wide:
         return 0, 1, (0, 0)
     (track_id,) = _U32.unpack_from(data, tkhd.start + (20 if wide else 12))
