@@ -35,7 +35,7 @@ def test_one_line_with_all_that_is_known(log, stream, decision, outcome, passage
     log.close()
     assert written(stream) == [
         {
-            "time": "2026-01-01T12:00:00.250+00:00",
+            "time": "2026-01-01T12:00:00.250Z",
             "request_id": "r-1",
             "api": "/v1/chat/completions",
             "model": "qwen",

@@ -14,6 +14,8 @@ OTHER = "other"
 MAX_REASONS = 64
 """Distinct reasons told apart per pool. They are enums of ours; the bound guards against a mistake."""
 
+# Reading an enum's member or value costs more than counting it.
+_FINISHED = Ending.FINISHED
 _APIS = frozenset(api.value for api in Api)
 
 
@@ -54,11 +56,10 @@ class Counters:
         """Count a request's one ending."""
         decision = self._open.pop(outcome.request_id, None)
         pool = self._pool(outcome.model if decision is None else decision.pool)
-        _count(pool.endings, outcome.ending.value)
-        if outcome.ending is Ending.REJECTED:
-            _count(pool.rejections, outcome.reason)
-        elif outcome.ending is Ending.FAILED:
-            _count(pool.failures, outcome.reason)
+        if outcome.ending is not _FINISHED:
+            _count_unfinished(pool, outcome)
+        else:
+            _count(pool.endings, "finished")
         if outcome.tries > 1:
             pool.retries += outcome.tries - 1
         if outcome.ttft_us:
@@ -79,9 +80,20 @@ class Counters:
 
 
 def _count(row: dict[str, int], reason: str) -> None:
-    if reason not in row and len(row) >= MAX_REASONS:
-        reason = OTHER
-    row[reason] = row.get(reason, 0) + 1
+    if reason in row:
+        row[reason] += 1
+    elif len(row) < MAX_REASONS:
+        row[reason] = 1
+    else:
+        row[OTHER] = row.get(OTHER, 0) + 1
+
+
+def _count_unfinished(pool: PoolTally, outcome: Outcome) -> None:
+    _count(pool.endings, outcome.ending.value)
+    if outcome.ending is Ending.REJECTED:
+        _count(pool.rejections, outcome.reason)
+    elif outcome.ending is Ending.FAILED:
+        _count(pool.failures, outcome.reason)
 
 
 def _count_tokens(pool: PoolTally, outcome: Outcome, decision: Decision | None) -> None:
@@ -90,11 +102,17 @@ def _count_tokens(pool: PoolTally, outcome: Outcome, decision: Decision | None) 
     pool.cached_tokens += usage.cached_tokens
     if decision is None or not (usage.reported or usage.completion_tokens):
         return
-    media = (decision.image_tokens, decision.audio_tokens, decision.video_tokens)
+    media = decision.image_tokens + decision.audio_tokens + decision.video_tokens
     # The engine tells one number. Media are priced by the model's own rules, so that the rest is text.
-    text = max(0, usage.prompt_tokens - sum(media)) if usage.reported else decision.text_tokens
-    for place, (counted, predicted) in enumerate(
-        zip((text, *media), (decision.text_tokens, *media), strict=True)
-    ):
-        pool.prompt_tokens[place] += counted
-        pool.predicted_tokens[place] += predicted
+    text = max(0, usage.prompt_tokens - media) if usage.reported else decision.text_tokens
+    pool.prompt_tokens[0] += text
+    pool.predicted_tokens[0] += decision.text_tokens
+    if media:
+        _count_media(pool.prompt_tokens, decision)
+        _count_media(pool.predicted_tokens, decision)
+
+
+def _count_media(tokens: list[int], decision: Decision) -> None:
+    tokens[1] += decision.image_tokens
+    tokens[2] += decision.audio_tokens
+    tokens[3] += decision.video_tokens
