@@ -23,7 +23,7 @@ def described(assembly: Assembly) -> str:
     file = assembly.file
     lines = [
         f"listen {file.listen}   admin {file.admin}   keys {'asked for' if assembly.keys else 'not asked for'}",
-        f"bodies up to {file.intake.max_body_bytes:,} bytes, {file.inbound.max_buffered_bytes:,} held at once",
+        f"bodies up to {file.inbound.max_body_bytes:,} bytes, {file.inbound.max_buffered_bytes:,} held at once",
     ]
     for pool in assembly.pools:
         lines += _pool(pool)

@@ -16,6 +16,7 @@ from forebay.config.schema import EndpointFile, File, PoolFile
 from forebay.config.secret import KeyRing, Secret, read_key_ring, read_secret
 from forebay.domain.ability import Role
 from forebay.domain.endpoint import Endpoint
+from forebay.intake.settings import IntakeSettings, MediaUrlSettings
 from forebay.intake.tokens.family import Family
 from forebay.intake.tokens.registry import FAMILIES, build, detect_family
 from forebay.placement.catalogue import PROFILES
@@ -44,6 +45,7 @@ class Assembly(msgspec.Struct, frozen=True):
     pools: tuple[PoolAssembly, ...]
     file: File
     keys: KeyRing
+    intake: IntakeSettings
 
     def endpoints(self) -> tuple[Endpoint, ...]:
         """Every endpoint of every pool, by slot."""
@@ -84,7 +86,21 @@ def assemble(document: Document) -> Assembly:
         pools.append(_pool(document, path, pool, endpoints))
     keys = read_key_ring(document.place("$.keys_env"), file.keys_env, file.keys_file)
     plan = Plan(version=1, pools=tuple(pool.plan for pool in pools))
-    return Assembly(plan, tuple(pools), file, keys)
+    return Assembly(plan, tuple(pools), file, keys, _intake(document, file))
+
+
+def _intake(document: Document, file: File) -> IntakeSettings:
+    if file.intake.media_urls != MediaUrlSettings():
+        place = document.place("$.intake.media_urls")
+        raise ConfigError(place, "`media_urls` belongs at the top level of the file", "move it out of `intake`")
+    return msgspec.structs.replace(file.intake, media_urls=file.media_urls)
+
+
+def family_on(pool: PoolAssembly, engine: str) -> Family:
+    """The pool's token rules as `engine` applies them, for an engine that was found out after the start."""
+    given = pool.file.family
+    settings = {} if isinstance(given, str) else {key: value for key, value in given.items() if key != "name"}
+    return build(pool.family_name, settings, engine)
 
 
 def _pool(document: Document, path: str, file: PoolFile, endpoints: tuple[Endpoint, ...]) -> PoolAssembly:
@@ -167,12 +183,14 @@ def _profile(document: Document, path: str, given: str | dict[str, Any]) -> Prof
 
 
 def _family(document: Document, path: str, file: PoolFile) -> tuple[Family, str, bool]:
-    if not file.family:
-        name = detect_family(file.model)
-        return build(name or "generic"), name or "generic", name is not None
-    name, settings = _named(document, path, file.family, FAMILIES)
+    name, settings = (detect_family(file.model) or "", {})
+    if file.family:
+        name, settings = _named(document, path, file.family, FAMILIES)
+    found = bool(name)
+    name = name or "generic"
     _convert(settings, FAMILIES[name], document, path)
-    return build(name, settings), name, True
+    engines = {endpoint.engine for endpoint in file.endpoints}
+    return build(name, settings, engines.pop() if len(engines) == 1 else ""), name, found
 
 
 def _named(

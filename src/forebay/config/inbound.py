@@ -15,6 +15,8 @@ class InboundLimits(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     """Header lines of one request; over: 431. nginx and Apache allow 100."""
     max_target_bytes: int = 8 * KIB
     """Path and query; over: 414. RFC 9112 section 3 asks for at least 8,000 octets."""
+    max_body_bytes: int = 32 * MIB
+    """Of one request; over: 413 before reading on. Bounds one stall of the loop: 3 MB take it about 1 ms to understand."""
     head_timeout_seconds: float = 10.0
     """From the first byte of a head (or the opening of the connection) to its last byte; over: 408. One byte at a time
     does not extend it."""

@@ -13,11 +13,10 @@ from forebay.config.settings import (
     Count,
     DrainSettings,
     EyesSettings,
-    MediaUrlSettings,
     NotNegative,
     Timeouts,
 )
-from forebay.intake.settings import IntakeSettings
+from forebay.intake.settings import IntakeSettings, MediaUrlSettings
 
 Name = Annotated[str, msgspec.Meta(min_length=1, max_length=256)]
 
@@ -71,6 +70,7 @@ class File(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
     keys_file: str = ""
     inbound: InboundLimits = InboundLimits()
     intake: IntakeSettings = IntakeSettings()
+    # Remote media; the same setting inside `intake` is refused, so that there is one place for it.
     media_urls: MediaUrlSettings = MediaUrlSettings()
     eyes: EyesSettings = EyesSettings()
     drain: DrainSettings = DrainSettings()

@@ -49,13 +49,6 @@ class EyesSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_o
     max_concurrent: Annotated[int, msgspec.Meta(ge=1)] = 64
 
 
-class MediaUrlSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """Which remote media may be named in a request. The gateway itself fetches nothing."""
-
-    # Empty: any https host name. Otherwise only these hosts, `example.com` or `.example.com` for all below it.
-    allow: tuple[str, ...] = ()
-
-
 class AccessLogSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """Where the access log goes, one JSON line per request."""
 

@@ -26,8 +26,9 @@ PLAIN = ("/health", "/v1/models")
 class Ingress:
     """Handler of the public listener."""
 
-    def __init__(self, gateway: Gateway, intake: IntakeSettings, keys: KeyRing) -> None:
+    def __init__(self, gateway: Gateway, intake: IntakeSettings, max_body_bytes: int, keys: KeyRing) -> None:
         """`keys` is empty when no key is asked for."""
+        self._max_body_bytes = max_body_bytes
         self._gateway = gateway
         self._intake = intake
         self._keys = keys
@@ -50,7 +51,7 @@ class Ingress:
         elif request.method != "POST":
             self._wrong_method(reply, api, "POST")
         else:
-            return self._intake.max_body_bytes
+            return self._max_body_bytes
         return 0
 
     def on_body(self, request: Request, body: bytes | bytearray, reply: ReplyWriter) -> None:
@@ -60,7 +61,7 @@ class Ingress:
         request_id = self._ids.unique(shown, self._gateway.exchanges)
         echo = [(b"x-request-id", shown.encode())]
         try:
-            body = decode_body(request.header(b"content-encoding"), body, self._intake.max_body_bytes)
+            body = decode_body(request.header(b"content-encoding"), body, self._max_body_bytes)
             understood = understand(api, body, self._intake, request_id, self._gateway.directory.family_of)
         except CodingError as error:
             send_error(reply, api, error.status, error.code, error.message, headers=echo)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from forebay.conductor.conductor import Conductor
 from forebay.conductor.events import DrainAsked, PlanChanged, ViewChanged
-from forebay.config.assemble import Assembly
+from forebay.config.assemble import Assembly, PoolAssembly, family_on
 from forebay.domain.endpoint import Endpoint, EndpointView
 from forebay.fleet.eyes import Eyes
 from forebay.gateway.admin import Admin
@@ -40,16 +40,17 @@ class Station:
         self.draining = False
         self._loop = loop
         self._servers: list[asyncio.Server] = []
+        self._engines: dict[int, str] = {}  # as found out, by slot
         self.desk = Desk(_names(assembly), self.rows, self._clock, access_log)
         self.conductor = Conductor(assembly.plan, seed=assembly.file.seed, at=0)
         self.driver = Driver(self.conductor, self.desk.observers, loop)
         timeouts = min(pool.file.timeouts.connect_seconds for pool in assembly.pools)
         self.upstreams = Upstreams(loop, connect_timeout_seconds=timeouts)
         self.gateway = Gateway(
-            self.driver, self.upstreams, _directory(assembly), loop, self.desk.observers.served
+            self.driver, self.upstreams, self._directory(), loop, self.desk.observers.served
         )
         budget = BufferBudget(assembly.file.inbound.max_buffered_bytes)
-        self._ingress = Ingress(self.gateway, assembly.file.intake, assembly.keys)
+        self._ingress = Ingress(self.gateway, assembly.intake, assembly.file.inbound.max_body_bytes, assembly.keys)
         self._public = Connections(loop, self._ingress, assembly.file.inbound, budget)
         self._admin = self._connections(Admin(self.desk, self), budget)
         self._eyes = Eyes(
@@ -111,7 +112,7 @@ class Station:
     def adopt(self, assembly: Assembly) -> None:
         """Live by a new configuration of the pools. Addresses and limits of the listeners stay as they are."""
         self.assembly = assembly
-        self.gateway.directory = _directory(assembly)
+        self.gateway.directory = self._directory()
         self.desk.counters.rename(_names(assembly))
         self.driver.feed(PlanChanged(self._clock(), assembly.plan))
         self._eyes.update(assembly.endpoints())
@@ -153,6 +154,24 @@ class Station:
 
     def _saw(self, views: tuple[EndpointView, ...]) -> None:
         self.driver.feed(ViewChanged(self._clock(), views))
+        if any(self._engines.get(view.slot) != view.engine for view in views if view.engine):
+            self._engines |= {view.slot: view.engine for view in views if view.engine}
+            self.gateway.directory = self._directory()
+
+    def _directory(self) -> PoolDirectory:
+        """The pools as the wire sees them: engines apply one family's rules in their own ways."""
+        return PoolDirectory(tuple(self._wire(pool) for pool in self.assembly.pools))
+
+    def _wire(self, pool: PoolAssembly) -> PoolWire:
+        engines = {self._engines.get(endpoint.slot, endpoint.engine) for endpoint in pool.plan.endpoints}
+        return PoolWire(
+            model=pool.plan.model,
+            names=pool.plan.names,
+            family=family_on(pool, engines.pop()) if len(engines) == 1 else pool.family,
+            timeouts=pool.file.timeouts,
+            api_key=pool.api_key,
+            forward_auth=pool.file.forward_auth,
+        )
 
     def _connections(self, handler: Handler, budget: BufferBudget) -> Connections:
         return Connections(self._loop, handler, self.assembly.file.inbound, budget)
@@ -163,22 +182,6 @@ class Station:
             connections.protocol, host.strip("[]"), int(port), backlog=BACKLOG, reuse_address=True
         )
         self._servers.append(server)
-
-
-def _directory(assembly: Assembly) -> PoolDirectory:
-    return PoolDirectory(
-        tuple(
-            PoolWire(
-                model=pool.plan.model,
-                names=pool.plan.names,
-                family=pool.family,
-                timeouts=pool.file.timeouts,
-                api_key=pool.api_key,
-                forward_auth=pool.file.forward_auth,
-            )
-            for pool in assembly.pools
-        )
-    )
 
 
 def _names(assembly: Assembly) -> dict[str, str]:

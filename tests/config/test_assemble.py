@@ -1,0 +1,153 @@
+"""A configuration that is right, and every way in which one is wrong: with its place and its cure."""
+
+import pytest
+
+from forebay.config.assemble import assemble, load
+from forebay.config.document import Document
+from forebay.config.errors import ConfigError
+from forebay.domain.ability import Role
+from forebay.placement.profile import Profile
+
+WHOLE = """\
+listen: 127.0.0.1:8080
+admin: 127.0.0.1:8081
+pools:
+  - model: qwen2.5-vl-7b
+    aliases: [gpt-4o]
+    family: qwen2.5-vl
+    profile: multimodal
+    endpoints:
+      - url: http://10.0.0.1:8000
+        engine: vllm
+        device: a100-80gb
+        zone: az-1
+        numa_node: 0
+        preprocess_numa_node: 1
+"""
+POOL = "pools:\n  - model: m\n    endpoints: [{url: 'http://10.0.0.1:8000'}]\n"
+
+
+def fault(text):
+    with pytest.raises(ConfigError) as raised:
+        assemble(Document(text, "f.yaml"))
+    return str(raised.value)
+
+
+def test_the_contract():
+    assembly = assemble(Document(WHOLE, "f.yaml"))
+    (pool,) = assembly.plan.pools
+    assert pool.names == ("qwen2.5-vl-7b", "gpt-4o")
+    assert isinstance(pool.profile, Profile)
+    assert pool.profile.name == "multimodal"
+    (endpoint,) = assembly.endpoints()
+    assert (endpoint.url, endpoint.engine, endpoint.numa_node) == ("http://10.0.0.1:8000", "vllm", 0)
+    assert endpoint.preprocess_numa_node == 1
+    assert endpoint.role is Role.ALL
+    assert assembly.api_key_of(endpoint) is None
+    assert not assembly.keys
+
+
+def test_defaults_need_a_model_and_a_url_only():
+    assembly = assemble(Document(POOL))
+    assert assembly.plan.pools[0].profile.name == "least-request"
+    assert assembly.file.listen == "127.0.0.1:8080"
+    assert assembly.pools[0].family_name == "generic"
+    assert not assembly.pools[0].family_found
+
+
+def test_a_family_is_found_out_from_the_model():
+    (pool,) = assemble(Document(POOL.replace("model: m", "model: Qwen/Qwen2.5-VL-7B-Instruct"))).pools
+    assert (pool.family_name, pool.family_found) == ("qwen2.5-vl", True)
+
+
+def test_profiles_and_families_take_parameters():
+    text = POOL + "    profile: {name: multimodal}\n    family: {name: qwen2-vl, max_pixels: 50176}\n"
+    (pool,) = assemble(Document(text)).pools
+    assert pool.family.max_pixels == 50176
+
+
+def test_the_nearest_word_is_suggested():
+    assert fault(POOL + "    alises: [x]\n") == "f.yaml:4:5: pools[0].alises: unknown field `alises`: did you mean `aliases`?"
+    assert "f.yaml:4:15: pools[0].profile.wieght" in fault(POOL + "    profile: {wieght: 1, name: multimodal}\n")
+    assert "did you mean `multimodal`?" in fault(POOL + "    profile: multimodel\n")
+    assert "did you mean `qwen2.5-vl`?" in fault(POOL + "    family: qwen2.5vl\n")
+    assert "least-request" in fault(POOL + "    profile: zzz\n")
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "missing required field `pools`"),
+        ("- a", "expected `object`"),
+        ("pools: []", "length >= 1"),
+        ("pools: [", "not YAML"),
+        (POOL + "    endpoints: []\n", "`endpoints` is given twice"),
+        (POOL + "1: x\n", "keys must be text"),
+        ("listen: 8080\n" + POOL, "expected `str`, got `int`"),
+        ("listen: here\n" + POOL, "write HOST:PORT"),
+        ("listen: 'a:99999'\n" + POOL, "write HOST:PORT"),
+        (POOL.replace("http://10.0.0.1:8000", "10.0.0.1:8000"), "write http://HOST:PORT"),
+        (POOL.replace("http://10.0.0.1:8000", "http://2001:db8::5:8000"), "IPv6 address in [ ]"),
+        (POOL.replace("http://10.0.0.1:8000", "http://u:p@h:1"), "api_key_env"),
+        (POOL.replace("http://10.0.0.1:8000", "http://h:1/v1"), "stop after the port"),
+        (POOL.replace("}]", "}, {url: 'http://10.0.0.1:8000/'}]"), "is already at pools[0].endpoints[0]"),
+        (POOL + "    aliases: [m]\n", "already names pools[0].model"),
+        (POOL + "    timeouts: {connect_seconds: 0}\n", "> 0"),
+        (POOL + "    family: {name: qwen2-vl, max_pixel: 3}\n", "did you mean `max_pixels`?"),
+        (POOL + "    api_key_env: NOT_SET_ANYWHERE\n", "export NOT_SET_ANYWHERE="),
+        (POOL + "    api_key_env: A\n    api_key_file: B\n", "keep one"),
+        (POOL + "    api_key_file: /no/such/file\n", "cannot read /no/such/file"),
+        (POOL + "intake: {media_urls: {allow: [a.example]}}\n", "move it out of `intake`"),
+    ],
+)
+def test_faults_name_the_place_and_the_cure(text, words):
+    message = fault(text)
+    assert words in message
+    assert message.startswith("f.yaml")
+
+
+def test_aliases_cannot_grow_without_bound():
+    bomb = "a: &a [x, x, x, x, x, x, x, x, x, x]\n"
+    for before, name in zip("abcdefgh", "bcdefghi", strict=True):
+        bomb += f"{name}: &{name} [{', '.join([f'*{before}'] * 10)}]\n"
+    assert "at most" in fault(bomb)
+    assert "levels" in fault("[" * 40 + "]" * 40)
+
+
+def test_tags_that_run_code_are_refused():
+    assert "not YAML" in fault("listen: !!python/name:os.system")
+    assert "unknown field `a`" in fault("a: !!python/object/apply:os.system ['true']")  # plain data, never called
+
+
+def test_keys_come_from_the_environment_or_a_file_and_are_never_shown(monkeypatch, tmp_path):
+    monkeypatch.setenv("ENGINE_KEY", "sk-secret")
+    secret = tmp_path / "keys"
+    secret.write_text("one\ntwo\n")
+    text = POOL + f"    api_key_env: ENGINE_KEY\nkeys_file: {secret}\n"
+    assembly = assemble(Document(text))
+    assert assembly.api_key_of(assembly.endpoints()[0]) == "sk-secret"
+    assert "sk-secret" not in repr(assembly)
+    assert assembly.keys.admits(b"Bearer one", None)
+    assert assembly.keys.admits(None, b"two")
+    assert not assembly.keys.admits(b"Bearer three", None)
+    assert not assembly.keys.admits(b"Basic one", None)
+    assert not assembly.keys.admits(None, None)
+
+
+@pytest.mark.parametrize(("value", "words"), [(" ", "is empty"), ("a b", "no HTTP header"), ("ü", "no HTTP header")])
+def test_a_key_that_cannot_be_sent_is_refused(monkeypatch, value, words):
+    monkeypatch.setenv("ENGINE_KEY", value)
+    assert words in fault(POOL + "    api_key_env: ENGINE_KEY\n")
+
+
+def test_an_empty_key_ring_is_refused(monkeypatch):
+    monkeypatch.setenv("GATE_KEYS", " ")
+    assert "holds no key" in fault(POOL + "keys_env: GATE_KEYS\n")
+
+
+def test_load_reads_a_file(tmp_path):
+    path = tmp_path / "f.yaml"
+    path.write_text(WHOLE)
+    assert load(path).plan.version == 1
+    with pytest.raises(ConfigError, match="cannot be read"):
+        load(tmp_path / "none.yaml")
