@@ -1,14 +1,23 @@
-"""Where the members of a JSON object lie in its bytes, so that one value can be replaced and no other byte touched."""
+"""The members of a JSON object, and where they lie in its bytes, so that one can be replaced and no other byte touched."""
 
+import json
 import re
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import msgspec
 import numpy as np
 
+from forebay.intake.refusal import bad_request
+
+T = TypeVar("T")
+
 _RAWS = msgspec.json.Decoder(dict[str, msgspec.Raw])
+_SPACE = b" \t\r\n"
 # What may stand between two values of an object when no member is hidden there by a later one of the same name.
 _BETWEEN = re.compile(rb'[{,][ \t\r\n]*"(?:[^"\\]|\\.)*"[ \t\r\n]*:[ \t\r\n]*', re.DOTALL)
+_ESCAPED_ASCII = b"\\u00"
+# Up to here, counting a few keys is cheaper than finding every member.
+_SMALL_BYTES = 4_096
 
 
 class Span(NamedTuple):
@@ -18,29 +27,86 @@ class Span(NamedTuple):
     stop: int
 
 
-class DuplicateKeyError(ValueError):
-    """An object names a key twice: readers may differ in the one that they take."""
+class Layout(NamedTuple):
+    """Where the values of an object lie, by unescaped key, and the keys that come again later, so that one is hidden."""
+
+    spans: dict[str, Span]
+    hidden: frozenset[str]
 
 
-def member_spans(document: bytes) -> dict[str, Span]:
-    """The span of each member's value in the object `document`, by its unescaped key, in order.
+class Members:
+    """The top-level members of one object, by key. Values are raw JSON."""
 
-    Raises DuplicateKeyError with the name of a key that appears twice, and msgspec.DecodeError when `document` is not
-    an object.
+    __slots__ = ("_document", "_raws", "_spans")
+
+    def __init__(self, document: bytes, sensitive: frozenset[str]) -> None:
+        """Read `document`. `sensitive` are ASCII keys that may come once only: readers may differ in which they take.
+
+        Raises a Refusal that names a sensitive key that comes twice, and msgspec.DecodeError when `document` is no
+        object.
+        """
+        self._document = document
+        self._raws = _RAWS.decode(document)
+        self._spans: dict[str, Span] | None = None
+        if not self._is_plain(sensitive):
+            self._spans, hidden = layout_of(document, self._raws)
+            for key in sorted(hidden & sensitive):
+                raise bad_request("duplicate_key", "the key comes more than once", key)
+
+    def get(self, key: str, decoder: msgspec.json.Decoder[T]) -> T | None:
+        """The value of `key`, or None when it is absent or null. Raises a Refusal when it has another shape."""
+        raw = self._raws.get(key)
+        if raw is None:
+            return None
+        try:
+            return decoder.decode(raw)
+        except msgspec.ValidationError as fault:
+            if raw == _NULL:
+                return None
+            raise bad_request("invalid_type", str(fault).replace("`$", f"`{key}"), key) from None
+
+    def raw(self, key: str) -> bytes:
+        """The JSON of `key`, empty when it is absent or null."""
+        raw = self._raws.get(key)
+        return b"" if raw is None or raw == _NULL else bytes(raw)
+
+    def __contains__(self, key: str) -> bool:
+        return key in self._raws
+
+    def span(self, key: str) -> Span:
+        """Where the value of `key`, which is present, lies in the document."""
+        if self._spans is None:
+            self._spans = layout_of(self._document, self._raws).spans
+        return self._spans[key]
+
+    def _is_plain(self, sensitive: frozenset[str]) -> bool:
+        """Whether counting shows that no sensitive key comes twice. It cannot be hidden without an escape."""
+        document = self._document
+        if len(document) > _SMALL_BYTES or _ESCAPED_ASCII in document:
+            return False
+        return all(document.count(b'"%b"' % key.encode()) == 1 for key in self._raws.keys() & sensitive)
+
+
+_NULL = msgspec.Raw(b"null")
+
+
+def layout_of(document: bytes, raws: dict[str, msgspec.Raw] | None = None) -> Layout:
+    """The layout of the object `document`. `raws` are its members decoded from that very buffer, if they are at hand.
+
+    Raises msgspec.DecodeError when `document` is no object.
     """
-    start_of_all = _address(document)
+    origin = _address(document)
     spans = {}
-    previous = 0
-    while document[previous] in b" \t\r\n":
-        previous += 1
-    for key, raw in _RAWS.decode(document).items():
-        start = _address(raw) - start_of_all
-        spans[key] = Span(start, start + len(memoryview(raw)))
+    for key, raw in (_RAWS.decode(document) if raws is None else raws).items():
+        start = _address(raw) - origin
+        spans[key] = Span(start, start + memoryview(raw).nbytes)
+    hidden: set[str] = set()
+    previous = _skip_space(document, 0)
     for span in sorted(spans.values()):
         if not _BETWEEN.fullmatch(document, previous, span.start):
-            raise DuplicateKeyError(_hidden_key(document, previous))
+            hidden.update(_keys(document[previous : span.start])[:-1])
         previous = _skip_space(document, span.stop)
-    return spans
+    return Layout(spans, frozenset(hidden))
 
 
 def _address(buffer: bytes | msgspec.Raw) -> int:
@@ -49,13 +115,12 @@ def _address(buffer: bytes | msgspec.Raw) -> int:
 
 
 def _skip_space(document: bytes, at: int) -> int:
-    while document[at] in b" \t\r\n":
+    while document[at] in _SPACE:
         at += 1
     return at
 
 
-def _hidden_key(document: bytes, at: int) -> str:
-    key = re.compile(rb'[{,]\s*("(?:[^"\\]|\\.)*")', re.DOTALL).match(document, at)
-    assert key is not None
-    name: str = msgspec.json.decode(key[1], type=str)
-    return name
+def _keys(between: bytes) -> list[str]:
+    """Keys of the members in a stretch from a brace or comma up to a value; the last key is that value's."""
+    pairs = json.loads(b"{%b0}" % between[1:], object_pairs_hook=list)
+    return [key for key, _ in pairs]

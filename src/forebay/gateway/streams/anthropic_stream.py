@@ -10,7 +10,7 @@ from forebay.gateway.streams.machine import StreamMachine
 from forebay.gateway.streams.model_name import ModelRestorer
 from forebay.gateway.streams.sse import DEFAULTS, SseSettings, with_payload
 from forebay.gateway.streams.usage import anthropic_usage
-from forebay.intake.members import DuplicateKeyError, member_spans
+from forebay.intake.members import layout_of
 
 
 class _Message(msgspec.Struct, gc=False):
@@ -82,10 +82,10 @@ class AnthropicStream(StreamMachine):
         return with_payload(event, payload, self._renamed(payload))
 
     def _renamed(self, payload: bytes) -> bytes:
-        try:
-            span = member_spans(payload)["message"]
-        except (msgspec.DecodeError, DuplicateKeyError):
+        spans, hidden = layout_of(payload)
+        if "message" in hidden:
             return payload
+        span = spans["message"]
         message = self._restorer.restore(payload[span.start : span.stop])
         return payload[: span.start] + message + payload[span.stop :]
 

@@ -2,7 +2,7 @@
 
 import msgspec
 
-from forebay.intake.members import DuplicateKeyError, member_spans
+from forebay.intake.members import layout_of
 
 _KEY = b'"model"'
 # An ASCII letter of the key could be written as an escape; then the fast way cannot tell keys apart.
@@ -32,10 +32,11 @@ class ModelRestorer:
 
     def _restore_exactly(self, payload: bytes) -> bytes:
         try:
-            span = member_spans(payload).get("model")
-        except (msgspec.DecodeError, DuplicateKeyError, RecursionError):
+            spans, hidden = layout_of(payload)
+        except (msgspec.DecodeError, RecursionError):
             return payload
-        if span is None:
+        span = spans.get("model")
+        if span is None or "model" in hidden:
             return payload
         key = payload.rfind(_KEY, 0, span.start)
         if key >= 0 and payload.count(_KEY) == 1:

@@ -1,0 +1,70 @@
+"""Checks that a JSON parser leaves out and that engines trip over: depth, size, numbers past all range, bad UTF-8.
+
+They run before the document is parsed, on all of it, so that what is skipped as unknown is checked as well. They look
+at the structure: the document without what stands between quotes.
+"""
+
+import re
+
+import numpy as np
+
+from forebay.intake.refusal import Refusal, bad_request
+from forebay.intake.settings import IntakeSettings
+
+# Only numbers like these can leave the range of a double, 1.8e308: three digits of exponent, or a long row of digits.
+_LONG_NUMBER = re.compile(rb"[0-9][eE]\+?[0-9]{3}|[0-9]{200}")
+_NUMBER = re.compile(rb"-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
+_BRACKETS = b"[]{}"
+_NOT_BRACKETS = bytes(sign for sign in range(256) if sign not in _BRACKETS)
+_STEPS = bytes.maketrans(_BRACKETS, b"\x01\xff\x01\xff")
+
+
+def check_document(text: bytes, settings: IntakeSettings) -> None:
+    """Raise a Refusal when `text` is too deep, too large, holds a number past all range, or is no UTF-8."""
+    if not text.isascii():
+        _check_utf8(text)
+    if text.count(b'"') > 4 * (settings.max_elements + 1):
+        raise _too_many(settings)
+    structure = structure_of(text)
+    opened = structure.count(b"[") + structure.count(b"{")
+    if opened + structure.count(b",") > settings.max_elements:
+        raise _too_many(settings)
+    if opened > settings.max_depth and depth_of(structure) > settings.max_depth:
+        raise bad_request("body_too_deep", f"the body is nested deeper than {settings.max_depth} levels")
+    if _LONG_NUMBER.search(structure):
+        _check_numbers(structure)
+
+
+def structure_of(text: bytes) -> bytes:
+    """The document without its strings. Of what is no JSON, some part of it."""
+    if b"\\" in text:
+        # Pairs of backslashes first, so that the backslash of an escaped quote is one that escapes.
+        text = text.replace(b"\\\\", b"").replace(b'\\"', b"")
+    return b"".join(text.split(b'"')[::2])
+
+
+def depth_of(structure: bytes) -> int:
+    """How deep the brackets go."""
+    steps = np.frombuffer(structure.translate(_STEPS, _NOT_BRACKETS), dtype=np.int8)
+    return int(steps.cumsum(dtype=np.int64).max(initial=0))
+
+
+def malformed() -> Refusal:
+    """The body is no JSON. What is wrong is not said: the parser's words could hold what was sent."""
+    return bad_request("invalid_json", "the body is not valid JSON")
+
+
+def _check_utf8(text: bytes) -> None:
+    try:
+        text.decode()
+    except UnicodeDecodeError as fault:
+        raise bad_request("invalid_json", f"the body is not valid UTF-8 at byte {fault.start}") from None
+
+
+def _check_numbers(structure: bytes) -> None:
+    if any(float(number) in {float("inf"), float("-inf")} for number in _NUMBER.findall(structure)):
+        raise bad_request("number_out_of_range", "the body holds a number that no double can hold")
+
+
+def _too_many(settings: IntakeSettings) -> Refusal:
+    return bad_request("body_too_large", f"the body holds more than {settings.max_elements} values")

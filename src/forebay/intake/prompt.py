@@ -1,0 +1,87 @@
+"""Collects a prompt in the order in which an engine reads it: what to measure, what to hash, what to price."""
+
+import msgspec
+import xxhash
+
+from forebay.domain.ability import Ability
+from forebay.domain.request import TextMeasure
+from forebay.intake.document import malformed
+from forebay.intake.media_reader import MediaReader, Place
+from forebay.intake.prefix import prefix_blocks
+from forebay.intake.settings import IntakeSettings
+from forebay.intake.skeleton import Skeleton
+from forebay.intake.text import measure
+
+# Byte-level tokenizers make some four bytes of English one token.
+_BYTES_PER_TOKEN = 4
+
+
+class Prompt:
+    """Grows part by part. Every method that takes media may raise a Refusal."""
+
+    __slots__ = ("_segments", "_settings", "_skeleton", "_texts", "_unread_bytes", "media", "turns")
+
+    def __init__(self, media: MediaReader, skeleton: Skeleton, settings: IntakeSettings) -> None:
+        self.media = media
+        self.turns = 0
+        self._skeleton = skeleton
+        self._settings = settings
+        self._texts: list[str] = []
+        self._segments: list[str | int] = []
+        self._unread_bytes = 0
+
+    def turn(self, role: str) -> None:
+        """Begin a message. Its role tells prompts apart, and is no text of the client's."""
+        self.turns += 1
+        self._segments.append(f"\n{role}\n")
+
+    def text(self, text: str | None) -> None:
+        """Add text as parsed."""
+        if not text:
+            return
+        if self._skeleton.payloads:
+            text = self._whole(text)
+        self._texts.append(text)
+        self._segments.append(text)
+
+    def tokens(self, ids: list[int]) -> None:
+        """Add text given as token ids."""
+        self._unread_bytes += _BYTES_PER_TOKEN * len(ids)
+        self._segments.append(xxhash.xxh3_128_intdigest(msgspec.json.encode(ids)))
+
+    def json(self, raw: bytes) -> None:
+        """Add JSON that the engine will write into its prompt, such as tool schemas."""
+        if raw and raw != b"null":
+            self.text(raw.decode())
+
+    def url(self, modality: Ability, url: str, place: Place) -> None:
+        """Add a medium given by a data URL or a remote one."""
+        self._segments.append(self.media.url(modality, url, place))
+
+    def data(self, modality: Ability, data: str, declared_mime: str, place: Place) -> None:
+        """Add a medium given as base64."""
+        self._segments.append(self.media.data(modality, data, declared_mime, place))
+
+    def unseen(self, modality: Ability, place: Place) -> None:
+        """Add a medium whose bytes are not in the request."""
+        self.media.unseen(modality, place)
+        self._segments.append(0)
+
+    def document(self, data: str) -> None:
+        """Add a document that is not read. It counts as a few pages of text."""
+        self._skeleton.claim(data)
+        self._unread_bytes += self._settings.document_bytes
+
+    def measure(self) -> TextMeasure:
+        """All text by script."""
+        return measure(self._texts, self.turns, self._unread_bytes)
+
+    def prefix_blocks(self) -> tuple[int, ...]:
+        """Chained hashes of its beginning."""
+        return prefix_blocks(self._segments)
+
+    def _whole(self, text: str) -> str:
+        try:
+            return self._skeleton.whole(text)
+        except msgspec.DecodeError:
+            raise malformed() from None

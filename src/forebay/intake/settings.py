@@ -1,0 +1,35 @@
+"""Bounds on what one request may hold, each with its unit and the reason for its default."""
+
+import msgspec
+
+from forebay.intake.media.limits import MediaLimits
+
+
+class MediaUrlSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Which remote media URLs are passed on for the engine to fetch. The gateway itself fetches nothing.
+
+    `allow` lists hosts, exact (`media.example.com`) or with all below them (`.example.com`), for https, or with
+    `http://` before them for both schemes. Empty, the default: any https URL whose host is a dotted name.
+    """
+
+    allow: tuple[str, ...] = ()
+
+
+class IntakeSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Bounds on one body. All are inclusive.
+
+    `max_depth`: levels of nesting. Python's parser, which engines use, fails near 1,000; the deepest tool schemas in
+    use are some 30 deep.
+    `max_elements`: values in all arrays and objects. A body of 32 MiB could hold 16 million, which would take gigabytes
+    once read; the longest tool-using conversations have some 20,000, and a prompt as token ids up to 200,000.
+    `max_vision_tokens`: tokens of all pictures and clips of a request, 0 for no bound. It depends on the engines, so
+    that there is no good default.
+    `document_bytes`: text that a file is counted as when its pages are not read (PDF): about ten pages.
+    """
+
+    max_depth: int = 128
+    max_elements: int = 250_000
+    max_vision_tokens: int = 0
+    document_bytes: int = 20_000
+    media: MediaLimits = MediaLimits()
+    media_urls: MediaUrlSettings = MediaUrlSettings()

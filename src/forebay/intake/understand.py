@@ -1,0 +1,149 @@
+"""The way in: one body becomes one InferenceRequest, or a Refusal that says where and why."""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import msgspec
+
+from forebay.domain.ability import Ability
+from forebay.domain.request import Api, InferenceRequest
+from forebay.intake import anthropic, completions, embeddings, openai_chat
+from forebay.intake.document import check_document, malformed
+from forebay.intake.media_reader import MediaReader
+from forebay.intake.members import Members, Span
+from forebay.intake.prompt import Prompt
+from forebay.intake.refusal import Refusal, bad_request
+from forebay.intake.settings import IntakeSettings
+from forebay.intake.skeleton import Skeleton
+from forebay.intake.splice import Edit, EditPoints, usage_edit
+from forebay.intake.tokens.family import Family
+
+__all__ = ["Refusal", "Understood", "understand"]
+
+
+class Understood(msgspec.Struct, frozen=True):
+    """A request, and where its body may have to change."""
+
+    request: InferenceRequest
+    edits: EditPoints
+
+
+class _Form(NamedTuple):
+    """How one API is read: its flag, its prompt, the keys that it reads, and the keys of its output bound."""
+
+    ability: Ability
+    read: Callable[[Members, Prompt], None]
+    sensitive: frozenset[str]
+    prompt_key: str
+    bounds: tuple[str, ...] = ()
+    prompts: Callable[[Members], int] | None = None
+
+
+_COMMON = frozenset(["model", "stream", "stream_options", "max_tokens", "max_completion_tokens", "n"])
+_FORMS = {
+    Api.CHAT: _Form(
+        Ability.CHAT,
+        openai_chat.read_chat,
+        _COMMON | openai_chat.SENSITIVE,
+        "messages",
+        ("max_completion_tokens", "max_tokens"),
+    ),
+    Api.COMPLETIONS: _Form(
+        Ability.COMPLETIONS,
+        completions.read_completion,
+        _COMMON | completions.SENSITIVE,
+        "prompt",
+        ("max_tokens",),
+        completions.count_prompts,
+    ),
+    Api.EMBEDDINGS: _Form(
+        Ability.EMBEDDINGS, embeddings.read_embedding, _COMMON | embeddings.SENSITIVE, "input"
+    ),
+    Api.MESSAGES: _Form(
+        Ability.MESSAGES, anthropic.read_messages, _COMMON | anthropic.SENSITIVE, "messages", ("max_tokens",)
+    ),
+}
+_TEXT = msgspec.json.Decoder(str)
+_FLAG = msgspec.json.Decoder(bool)
+_NUMBER = msgspec.json.Decoder(int)
+# No engine's context is longer; larger numbers mean "no bound".
+_MAX_OUTPUT_TOKENS = 1 << 31
+_MAX_CHOICES = 1 << 16
+
+
+def understand(
+    api: Api,
+    body: bytes | bytearray,
+    settings: IntakeSettings,
+    request_id: str,
+    family_of: Callable[[str], Family | None],
+) -> Understood:
+    """Read `body`. `family_of` gives the token rules of a model by the client's name, None for unknown ones.
+
+    Raises Refusal, and nothing else.
+    """
+    form = _FORMS[api]
+    skeleton = Skeleton(body)
+    check_document(skeleton.text, settings)
+    try:
+        members = Members(skeleton.text, form.sensitive)
+    except msgspec.ValidationError:
+        raise bad_request("invalid_body", "the body is not a JSON object") from None
+    except (msgspec.DecodeError, RecursionError):
+        raise malformed() from None
+    model = _model(members)
+    prompt = Prompt(MediaReader(family_of(model), settings, skeleton), skeleton, settings)
+    form.read(members, prompt)
+    prompt.media.check_budget()
+    try:
+        skeleton.check_unclaimed()
+    except msgspec.DecodeError:
+        raise malformed() from None
+    stream = members.get("stream", _FLAG) or False
+    edits, usage_wanted = _edits(api, form, members, skeleton, stream=stream)
+    request = InferenceRequest(
+        request_id=request_id,
+        api=api,
+        model=model,
+        needs=Ability.TEXT | form.ability | prompt.media.needs,
+        text=prompt.measure(),
+        media=tuple(prompt.media.items),
+        prefix_blocks=prompt.prefix_blocks(),
+        stream=stream,
+        usage_wanted=usage_wanted,
+        max_output_tokens=_max_output_tokens(form, members),
+        body_bytes=len(body),
+    )
+    return Understood(request, edits)
+
+
+def _model(members: Members) -> str:
+    model = members.get("model", _TEXT)
+    if not model:
+        raise bad_request("missing_model", "the name of a model is needed", "model")
+    return model
+
+
+def _max_output_tokens(form: _Form, members: Members) -> int:
+    """The client's bound, 0 for none. llama.cpp's clients write -1 for that."""
+    for key in form.bounds:
+        bound = members.get(key, _NUMBER)
+        if bound is not None:
+            return min(max(0, bound), _MAX_OUTPUT_TOKENS)
+    return 0
+
+
+def _edits(
+    api: Api, form: _Form, members: Members, skeleton: Skeleton, *, stream: bool
+) -> tuple[EditPoints, bool]:
+    start, stop = members.span("model")
+    model = Span(skeleton.place(start), skeleton.place(stop))
+    if not stream or api in {Api.MESSAGES, Api.EMBEDDINGS}:
+        return EditPoints(model), False
+    span = members.span("stream_options") if "stream_options" in members else None
+    first_member = skeleton.text.index(b"{") + 1
+    edit, wanted = usage_edit(members.raw("stream_options"), span, first_member)
+    if edit is not None:
+        edit = Edit(skeleton.place(edit.start), skeleton.place(edit.stop), edit.text)
+    choices = min(max(1, members.get("n", _NUMBER) or 1), _MAX_CHOICES)
+    return EditPoints(model, edit, choices * (form.prompts(members) if form.prompts else 1)), wanted
