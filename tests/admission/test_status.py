@@ -1,0 +1,29 @@
+"""Words for clients."""
+
+import pytest
+
+from forebay.admission import status
+from forebay.domain.outcome import FailureKind
+
+
+@pytest.mark.parametrize("kind", FailureKind)
+def test_every_kind_of_failure_has_an_answer(kind):
+    answer = status.answer_for(kind)
+    assert 400 <= answer.status < 600
+    assert answer.code == f"engine-{kind.value}"
+    assert answer.message
+
+
+@pytest.mark.parametrize(
+    ("kind", "expected"),
+    [
+        (FailureKind.CONNECT, 503),
+        (FailureKind.RESET, 502),
+        (FailureKind.FIRST_CONTENT_TIMEOUT, 504),
+        (FailureKind.IDLE_TIMEOUT, 504),
+        (FailureKind.RATE_LIMITED, 429),
+        (FailureKind.STREAM_ERROR, 503),  # P20: an error as a 200 stream, with nowhere else to go, is a 503
+    ],
+)
+def test_p20_p26_statuses(kind, expected):
+    assert status.answer_for(kind).status == expected
