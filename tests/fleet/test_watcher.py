@@ -173,3 +173,11 @@ async def test_the_gap_is_that_of_the_last_scrapes(bench, vllm):
     assert (await made.look(0)).gap_p95_us is None
     vllm["/metrics"] = gaps(1000, 100)
     assert (await made.look(SECOND)).gap_p95_us == pytest.approx(95_500)
+
+
+async def test_a_sleeping_engine_takes_no_new_request(bench, vllm):
+    made = bench(vllm)
+    vllm["/metrics"] += b'vllm:engine_sleep_state{sleep_state="awake"} 0\n'
+    assert (await made.look(0)).draining is True
+    vllm["/metrics"] = vllm["/metrics"].replace(b'"} 0', b'"} 1')
+    assert (await made.look(SECOND)).draining is False

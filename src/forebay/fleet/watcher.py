@@ -136,6 +136,8 @@ class Watcher:
         return EndpointView(
             slot=self._endpoint.slot,
             reachable=self._reachable,
+            # A sleeping vLLM still says that it is healthy, and answers nothing until someone wakes it.
+            draining=self._reading.asleep is True,
             engine=self._engine,
             models=self._identity.models,
             abilities=self._identity.abilities,

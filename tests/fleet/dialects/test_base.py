@@ -6,6 +6,7 @@ from forebay.fleet.dialects import BY_ENGINE, dialect_of
 from forebay.fleet.dialects.base import NOTHING, Lora, read
 from forebay.fleet.metrics import parse
 
+FIXTURES = Path(__file__).parents[1] / "fixtures"
 CASES = Path(__file__).parents[2] / "cases"
 
 
@@ -115,3 +116,27 @@ vllm:inter_token_latency_seconds_bucket{le="+Inf"} 3
 def test_an_engine_that_nobody_knows_is_read_by_every_name():
     assert dialect_of("") is dialect_of("generic") is dialect_of("tomorrow")
     assert dialect_of("vllm").engine == "vllm"
+
+
+def test_what_a_real_vllm_wrote():
+    """Captured from vLLM 0.32.0 on a CPU after twelve requests of 200 tokens, four at a time."""
+    found = reading("vllm", (FIXTURES / "vllm-0.32.0.prom").read_bytes())
+    assert (found.running, found.waiting, found.kv_usage, found.kv_usage_mean) == (0.0, 0.0, 0.0, 0.0)
+    assert (found.kv_capacity_tokens, found.lora, found.asleep) == (4096, None, False)
+    assert found.gaps is not None
+    assert (found.gaps.counts[0], found.gaps.counts[-1]) == (2334.0, 2388.0)
+
+
+def test_the_size_that_vllm_names_wins_over_blocks_times_their_size():
+    text = b'vllm:cache_config_info{block_size="16",kv_cache_size_tokens="900",num_gpu_blocks="100"} 1.0\n'
+    assert reading("vllm", text).kv_capacity_tokens == 900
+    unnamed = text.replace(b'"900"', b'"None"')
+    assert reading("vllm", unnamed).kv_capacity_tokens == 1600
+
+
+@pytest.mark.parametrize(("awake", "asleep"), [((1, 1), False), ((1, 0), True), ((0, 0), True), ((), None)])
+def test_one_sleeping_rank_is_enough_to_be_asleep(awake, asleep):
+    lines = [f'vllm:engine_sleep_state{{engine="{n}",sleep_state="awake"}} {v}' for n, v in enumerate(awake)]
+    other = 'vllm:engine_sleep_state{engine="0",sleep_state="discard_all"} 0'
+    assert reading("vllm", "\n".join([*lines, other]).encode()).asleep is asleep
+    assert reading("llama.cpp", b"").asleep is None

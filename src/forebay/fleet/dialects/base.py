@@ -41,7 +41,8 @@ class Capacity:
 class Dialect:
     """Meaning by meaning, the names that an engine's versions have used, newest first.
 
-    `gaps` are histograms in seconds between two tokens, without the `_bucket` suffix. `hint` tells an operator how to
+    `gaps` are histograms in seconds between two tokens, without the `_bucket` suffix. `awake` is a series and the value
+    of its label `sleep_state` that is 0 while the engine sleeps with its weights out of memory. `hint` tells an operator how to
     make a silent engine speak. `expected` are the fields of a Reading that every version fills.
     """
 
@@ -52,6 +53,7 @@ class Dialect:
     capacity: tuple[Capacity, ...] = ()
     gaps: tuple[str, ...] = ()
     lora: str = ""
+    awake: tuple[str, str] | None = None
     path: str = "/metrics"
     hint: str = ""
     expected: tuple[str, ...] = ()
@@ -62,7 +64,8 @@ class Dialect:
         sizes = [name for capacity in self.capacity for name in capacity.names]
         gaps = [f"{name}_bucket" for name in self.gaps]
         lora = [self.lora] if self.lora else []
-        return frozenset([*self.running, *self.waiting, *self.kv_usage, *sizes, *gaps, *lora])
+        awake = [self.awake[0]] if self.awake else []
+        return frozenset([*self.running, *self.waiting, *self.kv_usage, *sizes, *gaps, *lora, *awake])
 
 
 class Lora(msgspec.Struct, frozen=True, gc=False):
@@ -76,7 +79,7 @@ class Reading(msgspec.Struct, frozen=True, gc=False):
     """What one scrape says. None is unknown.
 
     `running` and `waiting` are requests over all ranks; `kv_usage` is 0..1 of the fullest rank, `kv_usage_mean` the mean
-    over ranks; `gaps` are cumulative since the engine started.
+    over ranks; `gaps` are cumulative since the engine started; `asleep` is True when some rank sleeps.
     """
 
     running: float | None = None
@@ -86,6 +89,7 @@ class Reading(msgspec.Struct, frozen=True, gc=False):
     kv_capacity_tokens: int | None = None
     gaps: Buckets | None = None
     lora: Lora | None = None
+    asleep: bool | None = None
 
 
 NOTHING = Reading()
@@ -105,6 +109,7 @@ def read(samples: Sequence[Sample], dialect: Dialect) -> Reading:
         kv_capacity_tokens=_first(_capacity(samples, where) for where in dialect.capacity),
         gaps=_first(buckets(samples, f"{name}_bucket") for name in dialect.gaps),
         lora=_lora(samples, dialect.lora),
+        asleep=_asleep(samples, dialect.awake),
     )
 
 
@@ -160,6 +165,14 @@ def _lora(samples: Sequence[Sample], name: str) -> Lora | None:
         running=_listed(newest.labels.get("running_lora_adapters", "")),
         waiting=_listed(newest.labels.get("waiting_lora_adapters", "")),
     )
+
+
+def _asleep(samples: Sequence[Sample], awake: tuple[str, str] | None) -> bool | None:
+    if awake is None:
+        return None
+    name, state = awake
+    values = [s.value for s in samples if s.name == name and s.labels.get("sleep_state") == state]
+    return min(values) == 0 if values else None
 
 
 def _listed(label: str) -> frozenset[str]:

@@ -19,4 +19,5 @@ DIALECT = Dialect(
     ),
     gaps=tuple(name for other in _OTHERS for name in other.gaps),
     lora=vllm.DIALECT.lora,
+    awake=vllm.DIALECT.awake,
 )
