@@ -32,14 +32,13 @@ class Residency:
         holders = -1
         for count, block in enumerate(blocks):
             here = holders & self._blocks.get(block)
-            if count:
-                depth.update(dict.fromkeys(_slots(holders & ~here), count))
+            if count and here != holders:
+                depth.update(dict.fromkeys(_slots(holders ^ here), count))
             holders = here
             if not holders:
-                break
-        else:
-            if blocks:
-                depth.update(dict.fromkeys(_slots(holders), len(blocks)))
+                return depth
+        if blocks:
+            depth.update(dict.fromkeys(_slots(holders), len(blocks)))
         return depth
 
     def encoded(self, media: Iterable[MediaItem]) -> dict[int, int]:
