@@ -24,11 +24,17 @@ Name = Annotated[str, msgspec.Meta(min_length=1, max_length=256)]
 class EndpointFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """One endpoint. Only `url` is needed; what is left out is found out or stays unknown."""
 
+    # http://HOST:PORT, without a path; an IPv6 address stands in [ ].
     url: Name
+    # Which dialect of metrics and limits it speaks; found out when left out.
     engine: Literal["", "vllm", "llama.cpp", "sglang", "generic"] = ""
+    # What it runs on, as `a100-80gb`: the prior of its speed. Unknown names are priced as an A100.
     device: str = ""
+    # Where it stands. Shown to operators; no policy reads it yet.
     zone: str = ""
+    # The stages that it runs. A request of one stage needs `all`.
     role: Literal["all", "encode", "prefill", "decode"] = "all"
+    # NUMA node of its device, and of its pre-processing. Both known and different make its bytes dearer.
     numa_node: Count | None = None
     preprocess_numa_node: Count | None = None
     # Requests that this gateway may have open there; 0 for no bound. Engines batch, and queue on their own.
@@ -38,13 +44,17 @@ class EndpointFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_o
 class PoolFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """One pool of replicas that serve one model."""
 
+    # The name that the engines serve.
     model: Name
+    # Further names that clients may use; each name once in the whole file.
     aliases: tuple[Name, ...] = ()
+    # Where its replicas answer.
     endpoints: Annotated[tuple[EndpointFile, ...], msgspec.Meta(min_length=1)]
     # A family's name, or a mapping with `name` and its parameters; found out from the model's name when left out.
     family: str | dict[str, Any] = ""
     # A profile's name, or a mapping with `name` and its parameters.
     profile: str | dict[str, Any] = "least-request"
+    # Where the key stands that the engines want: an environment variable, or a file. Keep one; none is sent without.
     api_key_env: str = ""
     api_key_file: str = ""
     # Whether the client's own Authorization goes on to the engines.
@@ -63,9 +73,13 @@ class PoolFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
 class File(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """The whole file."""
 
+    # The public port, for clients: HOST:PORT.
     listen: str = "127.0.0.1:8080"
+    # The port for operators. It asks for no key: keep it off the public network.
     admin: str = "127.0.0.1:8081"
+    # One pool for each served model.
     pools: Annotated[tuple[PoolFile, ...], msgspec.Meta(min_length=1)]
+    # Where the keys stand, separated by white space, of which every client must show one. Without, none is asked for.
     keys_env: str = ""
     keys_file: str = ""
     inbound: InboundLimits = InboundLimits()
