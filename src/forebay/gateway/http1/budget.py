@@ -11,12 +11,13 @@ class BufferBudget:
     its way (one read of each connection, 64 KiB). Waiters are resumed first come, first served.
     """
 
-    __slots__ = ("_waiting", "max_bytes", "used_bytes")
+    __slots__ = ("_resuming", "_waiting", "max_bytes", "used_bytes")
 
     def __init__(self, max_bytes: int) -> None:
         """`max_bytes` >= 1."""
         self.max_bytes = max_bytes
         self.used_bytes = 0
+        self._resuming = False
         self._waiting: deque[Callable[[], None]] = deque()
 
     @property
@@ -36,8 +37,14 @@ class BufferBudget:
     def give(self, size: int) -> None:
         """Give back what was taken, and resume waiters while there is room."""
         self.used_bytes -= size
-        while self._waiting and not self.full:
-            self._waiting.popleft()()
+        if not self._waiting or self._resuming:
+            return  # a waiter that gives back at once must not resume the next from within
+        self._resuming = True
+        try:
+            while self._waiting and not self.full:
+                self._waiting.popleft()()
+        finally:
+            self._resuming = False
 
     def wait(self, resume: Callable[[], None]) -> None:
         """Call `resume` once when there is room again."""

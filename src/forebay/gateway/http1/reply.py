@@ -29,8 +29,8 @@ class Line(Protocol):
         """The last byte of the reply has been handed to the transport."""
         ...
 
-    def reply_aborted(self) -> None:
-        """The reply was given up: the connection must be closed at once."""
+    def reply_aborted(self, *, reset: bool) -> None:
+        """The reply was given up: close the connection; with `reset`, so that the client cannot take it for an end."""
         ...
 
 
@@ -116,10 +116,15 @@ class ReplyWriter:
         self._finish()
 
     def abort(self) -> None:
-        """Break the message off: the connection closes without its last chunk, so that the client sees the break."""
+        """Break the message off: what was written is sent, the rest never comes, and the connection closes.
+
+        A client counts bytes or waits for the last chunk, so it sees the break; a body that ends with the connection is
+        reset instead.
+        """
         if not self.finished:
             self.finished = True
-            self._line.reply_aborted()
+            open_ended = self._left is None and not self._chunked and not self._silent
+            self._line.reply_aborted(reset=self.started and open_ended)
 
     def _finish(self) -> None:
         self.finished = True

@@ -1,0 +1,78 @@
+"""Which header lines cross the gateway, and in what form. Pure functions over lists of (name, value)."""
+
+from collections.abc import Iterable
+from urllib.parse import urlsplit
+
+from forebay.gateway.http1.message import HeaderList, Request
+
+# RFC 9110 section 7.6.1, and what proxies have always kept to themselves.
+HOP_BY_HOP = frozenset(
+    {
+        b"connection",
+        b"keep-alive",
+        b"proxy-authenticate",
+        b"proxy-authorization",
+        b"proxy-connection",
+        b"te",
+        b"trailer",
+        b"transfer-encoding",
+        b"upgrade",
+    }
+)
+# Written anew for the engine. Without accept-encoding an engine's reply comes plain, so that its usage can be read.
+_REWRITTEN = HOP_BY_HOP | {
+    b"host",
+    b"content-length",
+    b"content-encoding",
+    b"expect",
+    b"accept-encoding",
+    b"x-request-id",
+    b"x-forwarded-for",
+    b"authorization",
+    b"x-api-key",
+}
+# The reply's framing is decided by its writer.
+_REFRAMED = HOP_BY_HOP | {b"content-length", b"x-request-id"}
+_UNCACHED = frozenset({b"cache-control", b"x-accel-buffering"})
+
+
+def request_headers(
+    request: Request, *, url: str, content_length: int, extra: HeaderList, forward_auth: bool
+) -> bytes:
+    """The head of the request to the engine at `url`, a base without a path.
+
+    Credentials of the client go on only with `forward_auth`; `extra` lines are ours.
+    """
+    host = urlsplit(url).netloc.encode("idna")
+    dropped = _REWRITTEN - {b"authorization", b"x-api-key"} if forward_auth else _REWRITTEN
+    lines = [b"%b %b HTTP/1.1\r\nhost: %b\r\n" % (request.method.encode(), request.target.encode("latin-1"), host)]
+    lines += [b"%b: %b\r\n" % header for header in _kept(request.headers, dropped)]
+    lines += [b"%b: %b\r\n" % header for header in extra]
+    before = request.header(b"x-forwarded-for")
+    via = request.peer.encode() if before is None else b"%b, %b" % (before, request.peer.encode())
+    lines.append(b"x-forwarded-for: %b\r\ncontent-length: %d\r\n\r\n" % (via, content_length))
+    return b"".join(lines)
+
+
+def response_headers(headers: HeaderList) -> HeaderList:
+    """An engine's header lines for the client: no hop-by-hop ones, no framing. Repeated ones, such as Set-Cookie, stay."""
+    return list(_kept(headers, _REFRAMED))
+
+
+def sse_headers(headers: HeaderList) -> HeaderList:
+    """The same for a stream of events, with what keeps proxies and browsers from holding it up."""
+    kept = [header for header in _kept(headers, _REFRAMED) if header[0] not in _UNCACHED]
+    return [*kept, (b"cache-control", b"no-cache, no-transform"), (b"x-accel-buffering", b"no")]
+
+
+def _kept(headers: HeaderList, dropped: frozenset[bytes]) -> Iterable[tuple[bytes, bytes]]:
+    named = _named_by_connection(headers)
+    if named:
+        dropped |= named
+    return [header for header in headers if header[0] not in dropped]
+
+
+def _named_by_connection(headers: HeaderList) -> frozenset[bytes]:
+    """Header names that a Connection line makes hop-by-hop."""
+    lines = [value for name, value in headers if name == b"connection"]
+    return frozenset(token.strip().lower() for value in lines for token in value.split(b","))
