@@ -183,7 +183,8 @@ def _profile(document: Document, path: str, given: str | dict[str, Any]) -> Prof
 
 
 def _family(document: Document, path: str, file: PoolFile) -> tuple[Family, str, bool]:
-    name, settings = (detect_family(file.model) or "", {})
+    name = detect_family(file.model) or ""
+    settings: dict[str, Any] = {}
     if file.family:
         name, settings = _named(document, path, file.family, FAMILIES)
     found = bool(name)

@@ -58,12 +58,12 @@ class Document:
             return self._mapping(loader, node, path, depth)
         if isinstance(node, yaml.SequenceNode):
             return [self._value(loader, item, f"{path}[{i}]", depth + 1) for i, item in enumerate(node.value)]
-        return loader.construct_object(node)  # type: ignore[no-untyped-call]
+        return loader.construct_object(node)
 
     def _mapping(self, loader: yaml.SafeLoader, node: yaml.MappingNode, path: str, depth: int) -> dict[str, Any]:
         data: dict[str, Any] = {}
         for key_node, value_node in node.value:
-            key = loader.construct_object(key_node)  # type: ignore[no-untyped-call]
+            key = loader.construct_object(key_node)
             self._marks.setdefault(f"{path}.{key}", key_node.start_mark)
             if not isinstance(key, str):
                 raise ConfigError(self.place(f"{path}.{key}"), "keys must be text", "put the key in quotes")

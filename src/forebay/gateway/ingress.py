@@ -15,6 +15,7 @@ from forebay.gateway.request_ids import RequestIds
 from forebay.intake.refusal import Refusal
 from forebay.intake.settings import IntakeSettings
 from forebay.intake.understand import understand
+from forebay.telemetry.observer import Passage
 
 log = logging.getLogger(__name__)
 
@@ -44,8 +45,10 @@ class Ingress:
         api = APIS.get(request.path)
         if api is None and request.path not in self._plain:
             self._unknown(request, reply)
+            self._tell(request.path, 404, "unknown-path")
         elif not self._admitted(request):
             send_error(reply, api or Api.CHAT, 401, "invalid-api-key", "no known key in Authorization or x-api-key")
+            self._tell(request.path, 401, "invalid-api-key")
         elif api is None:
             self._answer_plain(request, reply)
         elif request.method != "POST":
@@ -59,17 +62,15 @@ class Ingress:
         api = APIS[request.path]
         shown = self._ids.shown(request.header(b"x-request-id"))
         request_id = self._ids.unique(shown, self._gateway.exchanges)
-        echo = [(b"x-request-id", shown.encode())]
+        arrived_at = self._gateway.clock()
         try:
             body = decode_body(request.header(b"content-encoding"), body, self._max_body_bytes)
             understood = understand(api, body, self._intake, request_id, self._gateway.directory.family_of)
-        except CodingError as error:
-            send_error(reply, api, error.status, error.code, error.message, headers=echo)
-            return
-        except Refusal as refusal:
-            send_error(
-                reply, api, refusal.status, refusal.code, refusal.message, param=refusal.param, headers=echo
-            )
+        except (Refusal, CodingError) as refusal:
+            echo = [(b"x-request-id", shown.encode())]
+            send_error(reply, api, refusal.status, refusal.code, refusal.message, param=getattr(refusal, "param", None), headers=echo)
+            took_us = self._gateway.clock() - arrived_at
+            self._tell(api.value, refusal.status, refusal.code, request_id, len(body), took_us)
             return
         exchange = Exchange(self._gateway, request, understood, body, reply, shown)
         self._gateway.exchanges[request_id] = exchange
@@ -86,6 +87,24 @@ class Ingress:
     def on_bad(self, status: int, code: str, message: str, reply: ReplyWriter) -> None:
         """A rule of the HTTP floor was broken."""
         send_error(reply, Api.CHAT, status, code, message)
+        self._tell("", status, code)
+
+    def _tell(
+        self, path: str, status: int, reason: str, request_id: str = "", body_bytes: int = 0, took_us: int = 0
+    ) -> None:
+        """Telemetry also hears of what never became an exchange."""
+        self._gateway.served(
+            Passage(
+                request_id=request_id,
+                api=path,
+                model="",
+                status=status,
+                body_bytes=body_bytes,
+                reply_bytes=0,
+                duration_us=took_us,
+                reason=reason,
+            )
+        )
 
     def _over(self, request_id: str, reply: ReplyWriter) -> None:
         self._gateway.exchanges.pop(request_id, None)

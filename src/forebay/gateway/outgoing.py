@@ -3,17 +3,13 @@
 from collections.abc import Sequence
 
 from forebay.conductor.commands import Dispatch
-from forebay.domain.request import Api
 from forebay.gateway.http1.headers import request_headers
 from forebay.gateway.http1.message import Request
 from forebay.gateway.pools import PoolWire
-from forebay.intake.splice import Edit, model_edit, splice, usage_edit
+from forebay.intake.splice import Edit, model_edit, splice
 from forebay.intake.understand import Understood
 
 Buffers = Sequence[bytes | bytearray | memoryview]
-
-# Where a stream's usage has to be asked for; Anthropic's messages always tell it.
-USAGE_APIS = (Api.CHAT, Api.COMPLETIONS)
 
 
 def outgoing(
@@ -42,12 +38,8 @@ def outgoing(
 
 def _edits(understood: Understood, model: str) -> list[Edit]:
     """The served name in place of an alias, and usage asked for in every stream, so that it can be metered."""
-    request = understood.request
-    edits = []
-    if request.model != model:
-        edits.append(model_edit(understood.edits, model))
-    if request.stream and not request.usage_wanted and request.api in USAGE_APIS:
-        usage = usage_edit(understood.edits)
-        if usage is not None:
-            edits.append(usage)
+    points = understood.edits
+    edits = [] if understood.request.model == model else [model_edit(points, model)]
+    if points.want_usage is not None:
+        edits.append(points.want_usage)
     return edits

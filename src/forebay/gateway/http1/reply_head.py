@@ -2,8 +2,10 @@
 
 import enum
 
+import httptools
+
 from forebay.gateway.http1.chunked import ChunkedDecoder, ChunkError
-from forebay.gateway.http1.head import HeadError, reply_status_and_headers
+from forebay.gateway.http1.head import HeaderCollector, HeadError
 from forebay.gateway.http1.message import HeaderList
 
 _HTTP_1_0 = b"HTTP/1.0"
@@ -52,7 +54,13 @@ class ReplyBody:
 
 def parse_reply_head(head: bytes) -> tuple[int, HeaderList, bool]:
     """Status, headers, and whether the connection may be kept. Raises HeadError."""
-    status, headers = reply_status_and_headers(head)
+    collector = HeaderCollector()
+    parser = httptools.HttpResponseParser(collector)
+    try:
+        parser.feed_data(head)
+    except (httptools.HttpParserError, httptools.HttpParserUpgrade) as fault:
+        raise HeadError(502, "bad-head", f"the reply's head is malformed: {fault}") from None
+    status, headers = parser.get_status_code(), collector.headers
     tokens = {
         token.strip().lower()
         for name, value in headers

@@ -2,8 +2,8 @@
 
 import asyncio
 import math
-from collections.abc import Callable, Coroutine, Sequence
-from typing import Protocol
+from collections.abc import Sequence
+from typing import Protocol, cast
 from urllib.parse import urlsplit
 
 from forebay.domain.outcome import FailureKind
@@ -13,8 +13,9 @@ from forebay.gateway.http1.reply_head import Framing, ReplyBody, framing_of, par
 
 MAX_HEAD_BYTES = 64 * 1024
 """Of a reply's head, 1xx replies before it included; more is no reply of an engine."""
+JOIN_BYTES = 16 * 1024
+"""Below this, joining head and body is cheaper than handing two buffers to the kernel."""
 SWEEP_SECONDS = 1.0
-RECEIVE_BYTES = 256 * 1024
 
 Buffers = Sequence[bytes | bytearray | memoryview]
 
@@ -104,8 +105,7 @@ class UpstreamConnection(asyncio.Protocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Registered by the pool."""
-        assert isinstance(transport, asyncio.Transport)
-        self.transport = transport
+        self.transport = cast("asyncio.Transport", transport)  # uvloop's is one in all but its bases
         self._upstreams.opened(self)
 
     def carry(self, call: Call) -> None:
@@ -211,11 +211,6 @@ class UpstreamConnection(asyncio.Protocol):
             call.lost(kind, detail)
 
 
-JOIN_BYTES = 16 * 1024
-"""Below this, joining head and body is cheaper than handing two buffers to the kernel."""
-
-Opener = Callable[[str, Callable[[], UpstreamConnection]], Coroutine[None, None, None]]
-
 
 class Upstreams:
     """Every connection to every engine."""
@@ -303,7 +298,7 @@ class Upstreams:
     async def _open_connection(self, origin: str) -> UpstreamConnection:
         parts = urlsplit(origin)
         _, connection = await self._loop.create_connection(
-            lambda: UpstreamConnection(self, origin), parts.hostname, parts.port or 80
+            lambda: UpstreamConnection(self, origin), parts.hostname or "", parts.port or 80
         )
         return connection
 

@@ -1,0 +1,55 @@
+"""`forebay check`, and the command line around it."""
+
+import pytest
+
+from forebay import __version__
+from forebay.cli.main import main
+
+GOOD = """\
+pools:
+  - model: qwen2.5-vl-7b
+    aliases: [gpt-4o]
+    api_key_env: ENGINE_KEY
+    endpoints: [{url: 'http://10.0.0.1:8000', device: a100-80gb}]
+  - model: mystery
+    timeouts: {total_seconds: 60}
+    endpoints: [{url: 'http://10.0.0.2:8000', engine: vllm}]
+"""
+
+
+def test_version(capsys):
+    with pytest.raises(SystemExit) as ended:
+        main(["--version"])
+    assert ended.value.code == 0
+    assert capsys.readouterr().out.strip() == f"forebay {__version__}"
+
+
+def test_the_plan_is_printed_without_secrets(tmp_path, capsys, monkeypatch):
+    monkeypatch.setenv("ENGINE_KEY", "sk-very-secret")
+    path = tmp_path / "f.yaml"
+    path.write_text(GOOD)
+    assert main(["check", str(path)]) == 0
+    out = capsys.readouterr().out
+    assert "pool qwen2.5-vl-7b (also gpt-4o)" in out
+    assert "key sent" in out
+    assert "sk-very-secret" not in out
+    assert "not recognised" in out
+    assert "total 60 s" in out
+    assert "2 pools, 2 endpoints: all is well" in out
+
+
+def test_a_fault_ends_with_2_and_its_place(tmp_path, capsys):
+    path = tmp_path / "f.yaml"
+    path.write_text(GOOD.replace("aliases", "alises"))
+    assert main(["check", str(path)]) == 2
+    assert "f.yaml:3:5: pools[0].alises: unknown field `alises`: did you mean `aliases`?" in capsys.readouterr().err
+
+
+def test_serve_wants_urls_or_a_file(capsys):
+    assert main(["serve"]) == 2
+    assert "give engine URLs, or --config FILE" in capsys.readouterr().err
+
+
+def test_explain_says_when_no_gateway_answers(capsys):
+    assert main(["explain", "req-1", "--admin", "127.0.0.1:1"]) == 1
+    assert "no gateway answers at 127.0.0.1:1" in capsys.readouterr().err
