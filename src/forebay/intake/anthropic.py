@@ -12,6 +12,9 @@ from forebay.intake.prompt import Prompt
 SENSITIVE = frozenset(["messages", "system", "tools"])
 
 
+_ABSENT = msgspec.Raw(b"")
+
+
 class _Source(msgspec.Struct, gc=False):
     type: str | None = None
     media_type: str | None = None
@@ -25,7 +28,7 @@ class _Block(msgspec.Struct, gc=False):
     text: str | None = None
     thinking: str | None = None
     source: _Source | None = None
-    input: msgspec.Raw | None = None
+    input: msgspec.Raw = _ABSENT
     content: "str | list[_Block] | None" = None
 
 
@@ -64,8 +67,7 @@ def _read_block(prompt: Prompt, place: Place, block: _Block) -> None:
     prompt.text(block.thinking)
     if block.source is not None:
         _read_source(prompt, place, block.type or "", block.source)
-    if block.input is not None:
-        prompt.json(bytes(block.input))
+    prompt.json(bytes(block.input))
     if isinstance(block.content, str):
         prompt.text(block.content)
         return

@@ -11,8 +11,9 @@ import numpy as np
 from forebay.intake.refusal import Refusal, bad_request
 from forebay.intake.settings import IntakeSettings
 
-# Only numbers like these can leave the range of a double, 1.8e308: three digits of exponent, or a long row of digits.
-_LONG_NUMBER = re.compile(rb"[0-9][eE]\+?[0-9]{3}|[0-9]{200}")
+# Only these can leave the range of a double, 1.8e308: three digits of exponent, or a long row of digits.
+_LONG_EXPONENT = re.compile(rb"[0-9][eE]\+?[0-9]{3}")
+_LONG_DIGITS = re.compile(rb"[0-9]{200}")
 _NUMBER = re.compile(rb"-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
 _BRACKETS = b"[]{}"
 _NOT_BRACKETS = bytes(sign for sign in range(256) if sign not in _BRACKETS)
@@ -23,7 +24,7 @@ def check_document(text: bytes, settings: IntakeSettings) -> None:
     """Raise a Refusal when `text` is too deep, too large, holds a number past all range, or is no UTF-8."""
     if not text.isascii():
         _check_utf8(text)
-    if text.count(b'"') > 4 * (settings.max_elements + 1):
+    if len(text) > settings.max_elements and text.count(b'"') > 4 * (settings.max_elements + 1):
         raise _too_many(settings)
     structure = structure_of(text)
     opened = structure.count(b"[") + structure.count(b"{")
@@ -31,7 +32,7 @@ def check_document(text: bytes, settings: IntakeSettings) -> None:
         raise _too_many(settings)
     if opened > settings.max_depth and depth_of(structure) > settings.max_depth:
         raise bad_request("body_too_deep", f"the body is nested deeper than {settings.max_depth} levels")
-    if _LONG_NUMBER.search(structure):
+    if _LONG_EXPONENT.search(structure) or (len(structure) > 200 and _LONG_DIGITS.search(structure)):
         _check_numbers(structure)
 
 

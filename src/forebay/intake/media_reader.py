@@ -68,7 +68,7 @@ class MediaReader:
     def unseen(self, modality: Ability, place: Place) -> None:
         """Take in a medium whose bytes are not in the request, at the family's fallback price."""
         header = MediaHeader("", modality, frames=0 if modality is Ability.VIDEO else 1, sized=False)
-        self._add(header, self._price(header, modality), 0, 0, place, exact=False)
+        self._add(header, self._price(header), 0, 0, place, exact=False)
 
     def check_budget(self) -> None:
         """Raise a Refusal when all pictures and clips together cost more than one request may."""
@@ -95,8 +95,12 @@ class MediaReader:
         refusal = check(header, self._settings.media, len(media.data))
         if refusal is not None:
             raise _refused(refusal, place)
-        self.needs |= _FORMAT_NEEDS.get(header.mime, Ability(0))
-        cost = self._price(header, modality)
+        if header.modality is not modality:
+            # Priced as what the part says it is, since that is what the engine will make of it.
+            header = MediaHeader(header.mime, modality, duration_us=header.duration_us, sized=False)
+        if header.mime in _FORMAT_NEEDS:
+            self.needs |= _FORMAT_NEEDS[header.mime]
+        cost = self._price(header)
         self._add(header, cost, len(media.data), media.content_hash, place, exact=cost.exact and header.sized)
         return media.content_hash
 
@@ -114,10 +118,7 @@ class MediaReader:
             raise bad_request("unsupported_image_format", f"{header.mime} is no image", place.path)
         return header
 
-    def _price(self, header: MediaHeader, modality: Ability) -> MediaCost:
-        """Price as what the part says it is, since that is what the engine will make of it."""
-        if header.modality is not modality:
-            header = MediaHeader(header.mime, modality, duration_us=header.duration_us, sized=False)
+    def _price(self, header: MediaHeader) -> MediaCost:
         cost = price(self._family, header)
         return cost if cost is not None else _generic(header)
 

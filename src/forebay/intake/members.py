@@ -1,5 +1,6 @@
 """The members of a JSON object, and where they lie in its bytes, so that one can be replaced and no other byte touched."""
 
+import functools
 import json
 import re
 from typing import NamedTuple, TypeVar
@@ -15,6 +16,7 @@ _RAWS = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _SPACE = b" \t\r\n"
 # What may stand between two values of an object when no member is hidden there by a later one of the same name.
 _BETWEEN = re.compile(rb'[{,][ \t\r\n]*"(?:[^"\\]|\\.)*"[ \t\r\n]*:[ \t\r\n]*', re.DOTALL)
+_COLON = re.compile(rb"[ \t\r\n]*:[ \t\r\n]*")
 _ESCAPED_ASCII = b"\\u00"
 # Up to here, counting a few keys is cheaper than finding every member.
 _SMALL_BYTES = 4_096
@@ -56,13 +58,11 @@ class Members:
     def get(self, key: str, decoder: msgspec.json.Decoder[T]) -> T | None:
         """The value of `key`, or None when it is absent or null. Raises a Refusal when it has another shape."""
         raw = self._raws.get(key)
-        if raw is None:
+        if raw is None or raw == _NULL:
             return None
         try:
             return decoder.decode(raw)
         except msgspec.ValidationError as fault:
-            if raw == _NULL:
-                return None
             raise bad_request("invalid_type", str(fault).replace("`$", f"`{key}"), key) from None
 
     def raw(self, key: str) -> bytes:
@@ -74,20 +74,35 @@ class Members:
         return key in self._raws
 
     def span(self, key: str) -> Span:
-        """Where the value of `key`, which is present, lies in the document."""
-        if self._spans is None:
-            self._spans = layout_of(self._document, self._raws).spans
-        return self._spans[key]
+        """Where the value of `key` lies in the document. The key is sensitive and present."""
+        if self._spans is not None:
+            return self._spans[key]
+        quoted = _quoted(key)
+        colon = _COLON.match(self._document, self._document.find(quoted) + len(quoted))
+        assert colon is not None
+        start = colon.end()
+        return Span(start, start + memoryview(self._raws[key]).nbytes)
 
     def _is_plain(self, sensitive: frozenset[str]) -> bool:
-        """Whether counting shows that no sensitive key comes twice. It cannot be hidden without an escape."""
+        """Whether counting shows that each sensitive key comes once in all. Without an escape none can hide."""
         document = self._document
         if len(document) > _SMALL_BYTES or _ESCAPED_ASCII in document:
             return False
-        return all(document.count(b'"%b"' % key.encode()) == 1 for key in self._raws.keys() & sensitive)
+        found = _finder(sensitive).findall(document)
+        return len(found) == len(set(found))
 
 
 _NULL = msgspec.Raw(b"null")
+
+
+@functools.cache
+def _finder(keys: frozenset[str]) -> re.Pattern[bytes]:
+    return re.compile(b'"(?:%b)"' % b"|".join(re.escape(key.encode()) for key in sorted(keys)))
+
+
+@functools.cache
+def _quoted(key: str) -> bytes:
+    return b'"%b"' % key.encode()
 
 
 def layout_of(document: bytes, raws: dict[str, msgspec.Raw] | None = None) -> Layout:

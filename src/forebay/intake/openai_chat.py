@@ -12,6 +12,9 @@ from forebay.intake.prompt import Prompt
 SENSITIVE = frozenset(["messages", "tools", "functions", "response_format", "images", "audios", "videos"])
 
 
+_ABSENT = msgspec.Raw(b"")
+
+
 class _Url(msgspec.Struct, gc=False):
     url: str | None = None
 
@@ -43,8 +46,8 @@ class _Message(msgspec.Struct, gc=False):
     refusal: str | None = None
     reasoning: str | None = None
     reasoning_content: str | None = None
-    tool_calls: msgspec.Raw | None = None
-    function_call: msgspec.Raw | None = None
+    tool_calls: msgspec.Raw = _ABSENT
+    function_call: msgspec.Raw = _ABSENT
 
 
 _MESSAGES = msgspec.json.Decoder(list[_Message])
@@ -81,18 +84,16 @@ def _read_message(members: Members, prompt: Prompt, index: int, message: _Messag
                 members, prompt, Place(index, part_index, f"messages[{index}].content[{part_index}]"), part
             )
     prompt.text(message.refusal)
-    for calls in (message.tool_calls, message.function_call):
-        if calls is not None:
-            prompt.json(bytes(calls))
+    prompt.json(bytes(message.tool_calls))
+    prompt.json(bytes(message.function_call))
 
 
 def _read_part(members: Members, prompt: Prompt, place: Place, part: _Part | str) -> None:
     if isinstance(part, str):
         prompt.text(part)
         return
-    if part.text is not None and part.type in {"text", None}:
-        prompt.text(part.text)
-    elif not _read_media(prompt, place, part):
+    prompt.text(part.text)
+    if not _read_media(prompt, place, part) and part.text is None:
         _read_unknown(members, prompt, place, part)
 
 

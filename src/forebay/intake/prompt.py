@@ -39,10 +39,7 @@ class Prompt:
         """Add text as parsed."""
         if not text:
             return
-        if self._skeleton.payloads:
-            text = self._whole(text)
-        self._texts.append(text)
-        self._segments.append(text)
+        self._add(self._whole(text) if self._skeleton.payloads else text)
 
     def tokens(self, ids: list[int]) -> None:
         """Add text given as token ids."""
@@ -52,7 +49,7 @@ class Prompt:
     def json(self, raw: bytes) -> None:
         """Add JSON that the engine will write into its prompt, such as tool schemas."""
         if raw and raw != b"null":
-            self.text(raw.decode())
+            self._add(self._skeleton.restored(raw).decode())
 
     def url(self, modality: Ability, url: str, place: Place) -> None:
         """Add a medium given by a data URL or a remote one."""
@@ -79,6 +76,10 @@ class Prompt:
     def prefix_blocks(self) -> tuple[int, ...]:
         """Chained hashes of its beginning."""
         return prefix_blocks(self._segments)
+
+    def _add(self, text: str) -> None:
+        self._texts.append(text)
+        self._segments.append(text)
 
     def _whole(self, text: str) -> str:
         try:

@@ -15,6 +15,7 @@ MIN_PAYLOAD_BYTES = 4_096
 
 _MARK = "#forebay-"
 _MARK_BYTES = _MARK.encode()
+_MARKER = re.compile(_MARK_BYTES + b"([0-9]+)#")
 # The mark's first sign, escaped: with it a client could write a mark that the search for marks would not see.
 _ESCAPED_SIGN = b"\\u0023"
 _URL_HEADER = re.compile(rb'[ \t]*data:[^",\\]{0,512},[ \t]*', re.IGNORECASE)
@@ -64,6 +65,12 @@ class Skeleton:
         head, payload = self.claim(string)
         return string if payload is None else head + _as_string(payload)
 
+    def restored(self, raw: bytes) -> bytes:
+        """A stretch of the skeleton, with the payloads that lie in it back in their places."""
+        if not self.payloads or _MARK_BYTES not in raw:
+            return raw
+        return _MARKER.sub(self._payload_of, raw)
+
     def check_unclaimed(self) -> None:
         """Check payloads that nobody claimed, in fields that are not read here. Raises msgspec.DecodeError."""
         for number in self._unclaimed:
@@ -78,6 +85,10 @@ class Skeleton:
                 break
             shift = payload.stop - payload.marked_until
         return at + shift
+
+    def _payload_of(self, marker: re.Match[bytes]) -> bytes:
+        payload = self.payloads[int(marker[1])]
+        return bytes(self._body[payload.start : payload.stop])
 
     def _cut(self, body: bytes | bytearray) -> bytes:
         pieces: list[bytes | memoryview] = []

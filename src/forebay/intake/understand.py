@@ -29,9 +29,9 @@ class Understood(msgspec.Struct, frozen=True):
 
 
 class _Form(NamedTuple):
-    """How one API is read: its flag, its prompt, the keys that it reads, and the keys of its output bound."""
+    """How one API is read: what it needs, its prompt, the keys that it reads, and the keys of its output bound."""
 
-    ability: Ability
+    needs: Ability
     read: Callable[[Members, Prompt], None]
     sensitive: frozenset[str]
     prompt_key: str
@@ -42,14 +42,14 @@ class _Form(NamedTuple):
 _COMMON = frozenset(["model", "stream", "stream_options", "max_tokens", "max_completion_tokens", "n"])
 _FORMS = {
     Api.CHAT: _Form(
-        Ability.CHAT,
+        Ability.TEXT | Ability.CHAT,
         openai_chat.read_chat,
         _COMMON | openai_chat.SENSITIVE,
         "messages",
         ("max_completion_tokens", "max_tokens"),
     ),
     Api.COMPLETIONS: _Form(
-        Ability.COMPLETIONS,
+        Ability.TEXT | Ability.COMPLETIONS,
         completions.read_completion,
         _COMMON | completions.SENSITIVE,
         "prompt",
@@ -57,10 +57,14 @@ _FORMS = {
         completions.count_prompts,
     ),
     Api.EMBEDDINGS: _Form(
-        Ability.EMBEDDINGS, embeddings.read_embedding, _COMMON | embeddings.SENSITIVE, "input"
+        Ability.TEXT | Ability.EMBEDDINGS, embeddings.read_embedding, _COMMON | embeddings.SENSITIVE, "input"
     ),
     Api.MESSAGES: _Form(
-        Ability.MESSAGES, anthropic.read_messages, _COMMON | anthropic.SENSITIVE, "messages", ("max_tokens",)
+        Ability.TEXT | Ability.MESSAGES,
+        anthropic.read_messages,
+        _COMMON | anthropic.SENSITIVE,
+        "messages",
+        ("max_tokens",),
     ),
 }
 _TEXT = msgspec.json.Decoder(str)
@@ -91,7 +95,7 @@ def understand(
         raise bad_request("invalid_body", "the body is not a JSON object") from None
     except (msgspec.DecodeError, RecursionError):
         raise malformed() from None
-    model = _model(members)
+    model = _model(members, skeleton)
     prompt = Prompt(MediaReader(family_of(model), settings, skeleton), skeleton, settings)
     form.read(members, prompt)
     prompt.media.check_budget()
@@ -105,7 +109,7 @@ def understand(
         request_id=request_id,
         api=api,
         model=model,
-        needs=Ability.TEXT | form.ability | prompt.media.needs,
+        needs=form.needs | prompt.media.needs if prompt.media.items else form.needs,
         text=prompt.measure(),
         media=tuple(prompt.media.items),
         prefix_blocks=prompt.prefix_blocks(),
@@ -117,10 +121,12 @@ def understand(
     return Understood(request, edits)
 
 
-def _model(members: Members) -> str:
+def _model(members: Members, skeleton: Skeleton) -> str:
     model = members.get("model", _TEXT)
     if not model:
         raise bad_request("missing_model", "the name of a model is needed", "model")
+    if skeleton.claim(model)[1] is not None:
+        raise bad_request("invalid_model", "this is no name of a model", "model")
     return model
 
 

@@ -255,6 +255,36 @@ def test_a_finish_alone_is_an_answer():
     assert machine.tally.deltas == 0
 
 
+def test_a_begun_reasoning_stream_counts_its_pieces():
+    machine = stream()
+    for number in range(5):
+        machine.feed(chunk({"reasoning": f"t{number}"}), number)
+    assert machine.tally.reasoning_deltas == machine.tally.output_tokens == 5
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        b'data: {"model":"x","model":"eng","choices":[{"index":0,"delta":{"content":"a"}}]}\n\n',
+        b'data: {"model":"alias","choices":[{"index":0,"delta":{"content":"a"}}]}\n\n',
+        b'data: {"choices":[{"index":0,"delta":{"content":"a"}}]}\n\n',
+    ],
+)
+def test_a_model_that_cannot_be_renamed_keeps_its_bytes(event):
+    machine = stream(client_model="alias", rename=True)
+    assert machine.feed(event, 1).out == event
+
+
+def test_a_last_chunk_without_its_empty_line_counts():
+    machine = stream()
+    out, end = run(
+        machine, chunk({"content": "a"}) + chunk({"content": "b"}, finish="stop").removesuffix(b"\n\n")
+    )
+    assert end.kind is EndKind.COMPLETE
+    assert machine.tally.content_deltas == 2
+    assert out.endswith(b"}\n\n" + DONE)
+
+
 TEXTS = st.text(max_size=4) | st.sampled_from(['"', "\\", '\\"', "\n", "é", "😀", '"model"', "data: x\n\n"])
 DELTAS = st.one_of(
     st.fixed_dictionaries({"content": TEXTS}),

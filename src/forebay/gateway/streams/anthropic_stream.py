@@ -55,7 +55,6 @@ class AnthropicStream(StreamMachine):
         """See StreamMachine."""
         super().__init__(client_model, rename=rename, settings=settings)
         self.stop_reason: str | None = None
-        self.done = False
         self._restorer = ModelRestorer(client_model)
 
     def _read(self, event: bytes, payload: bytes, at: int) -> bytes:

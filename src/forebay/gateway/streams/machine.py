@@ -63,7 +63,8 @@ class StreamMachine(ABC):
     """One attempt's stream. Feed it reads as they come, then `finish` when the engine's bytes end.
 
     Bytes pass unchanged, whole events at a time, so that between two outputs there is always room for a comment. Until
-    the first content nothing passes: a preamble of an attempt that then fails is never seen by the client.
+    the first content nothing passes: a preamble of an attempt that then fails is never seen by the client. `done` tells
+    that the API's last event came.
     """
 
     api: Api
@@ -72,6 +73,7 @@ class StreamMachine(ABC):
         """`client_model` is the name that the client wrote; `rename` tells that the engine knows another one."""
         self.tally = Tally()
         self.content_sent = False
+        self.done = False
         self.failure: StreamFailure | None = None
         self._client_model = client_model
         self._rename = rename

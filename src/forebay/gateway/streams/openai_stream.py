@@ -59,7 +59,6 @@ class OpenAIStream(StreamMachine):
         super().__init__(client_model, rename=rename, settings=settings)
         self.api = api
         self.finish_reasons: dict[int, str] = {}
-        self.done = False
         self._usage_wanted = usage_wanted
         self._choices = choices
         self._restorer = ModelRestorer(client_model)
