@@ -23,7 +23,9 @@ def decode_body(coding: bytes | None, body: bytes | bytearray, max_bytes: int) -
     if name in {b"", b"identity"}:
         return body
     if name not in {b"gzip", b"x-gzip"}:
-        raise CodingError(415, "unsupported-content-encoding", "the body's content-encoding is not gzip or identity")
+        raise CodingError(
+            415, "unsupported-content-encoding", "the body's content-encoding is not gzip or identity"
+        )
     try:
         return gunzip(body, max_bytes)
     except zlib.error:
@@ -38,7 +40,9 @@ def gunzip(data: bytes | bytearray, max_bytes: int) -> bytes:
         member = zlib.decompressobj(_GZIP_WINDOW)
         out += member.decompress(rest, max_bytes - len(out) + 1)
         if len(out) > max_bytes:
-            raise CodingError(413, "body-too-large", f"the body is larger than {max_bytes} bytes once decoded")
+            raise CodingError(
+                413, "body-too-large", f"the body is larger than {max_bytes} bytes once decoded"
+            )
         if not member.eof:
             raise zlib.error("the gzip member is cut off")
         rest = member.unused_data
@@ -47,7 +51,9 @@ def gunzip(data: bytes | bytearray, max_bytes: int) -> bytes:
 
 def is_gzip(headers: HeaderList) -> bool:
     """Whether these headers say that the body is gzip."""
-    return any(name == b"content-encoding" and value.lower() in {b"gzip", b"x-gzip"} for name, value in headers)
+    return any(
+        name == b"content-encoding" and value.lower() in {b"gzip", b"x-gzip"} for name, value in headers
+    )
 
 
 def accepts_gzip(accept_encoding: bytes | None) -> bool:

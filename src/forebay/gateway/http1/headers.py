@@ -45,7 +45,9 @@ def request_headers(
     """
     host = urlsplit(url).netloc.encode("idna")
     dropped = _REWRITTEN - {b"authorization", b"x-api-key"} if forward_auth else _REWRITTEN
-    lines = [b"%b %b HTTP/1.1\r\nhost: %b\r\n" % (request.method.encode(), request.target.encode("latin-1"), host)]
+    lines = [
+        b"%b %b HTTP/1.1\r\nhost: %b\r\n" % (request.method.encode(), request.target.encode("latin-1"), host)
+    ]
     lines += [b"%b: %b\r\n" % header for header in _kept(request.headers, dropped)]
     lines += [b"%b: %b\r\n" % header for header in extra]
     before = request.header(b"x-forwarded-for")

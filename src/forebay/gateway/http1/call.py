@@ -1,0 +1,108 @@
+"""One request to an engine: who hears of its reply, and the handle to steer it."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Protocol
+
+from forebay.domain.outcome import FailureKind
+from forebay.gateway.http1.message import HeaderList
+
+if TYPE_CHECKING:
+    import asyncio
+
+    from forebay.gateway.http1.engine_connection import EngineConnection
+
+JOIN_BYTES = 16 * 1024
+"""A head and a body smaller than this go out as one buffer; larger ones are not copied."""
+
+
+class Sink(Protocol):
+    """Hears of one call, from the event loop, and must not block. Exactly one of `on_end` and `on_lost`, and last."""
+
+    def on_connected(self) -> None:
+        """The request is being written. With an idle connection at hand this comes before `send` returns."""
+        ...
+
+    def on_head(self, status: int, headers: HeaderList) -> None:
+        """The reply's head. Interim ones (1xx) are swallowed."""
+        ...
+
+    def on_data(self, data: bytes) -> None:
+        """Bytes of the body as they come, without their chunk framing; never empty."""
+        ...
+
+    def on_end(self) -> None:
+        """The reply is whole; the connection is idle again, or closed."""
+        ...
+
+    def on_lost(self, kind: FailureKind, detail: str) -> None:
+        """No (whole) reply: CONNECT, RESET or PROTOCOL. `detail` is for logs and holds nothing of the bodies."""
+        ...
+
+
+class Call:
+    """Handle of one request. After its end, and after `close`, every method does nothing."""
+
+    __slots__ = ("_body", "_head", "_paused", "connecting", "connection", "done", "resent", "sink", "url")
+
+    def __init__(
+        self, url: str, head: bytes, body: Sequence[bytes | bytearray | memoryview], sink: Sink
+    ) -> None:
+        self.url = url
+        self.sink = sink
+        self.done = False
+        self.resent = False
+        self.connection: EngineConnection | None = None
+        self.connecting: asyncio.Task[None] | None = None
+        self._head = head
+        self._body = body
+        self._paused = False
+
+    @property
+    def head_only(self) -> bool:
+        """The reply has a head only, whatever lengths it announces."""
+        return self._head.startswith(b"HEAD ")
+
+    @property
+    def paused(self) -> bool:
+        """The sink wants no more for now."""
+        return self._paused
+
+    def pause(self) -> None:
+        """Stop reading from the engine. What has been read already is still told."""
+        if not self._paused and not self.done:
+            self._paused = True
+            if self.connection is not None:
+                self.connection.pause()
+
+    def resume(self) -> None:
+        """Read on."""
+        if self._paused and not self.done:
+            self._paused = False
+            if self.connection is not None:
+                self.connection.resume()
+
+    def close(self) -> None:
+        """Cancel: the connection is cut off now, and the sink hears no more."""
+        if self.done:
+            return
+        connection, connecting = self.connection, self.connecting
+        self.finish()
+        if connection is not None:
+            connection.abandon()
+        if connecting is not None:
+            connecting.cancel()
+
+    def write_to(self, transport: "asyncio.Transport") -> None:
+        """Send the request, in one write."""
+        body = self._body
+        if sum(map(len, body)) < JOIN_BYTES:
+            transport.write(b"".join((self._head, *body)))
+        else:
+            transport.writelines((self._head, *body))
+
+    def finish(self) -> None:
+        """The call is over: let go of the request's bytes."""
+        self.done = True
+        self.connection = self.connecting = None
+        self._head = b""
+        self._body = ()
