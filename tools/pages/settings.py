@@ -93,8 +93,8 @@ def unit_of(name: str) -> str:
 def settings_table(cls: type, skipped: Sequence[str] = ()) -> str:
     why = {
         name: text
-        for base in reversed(cls.__mro__[:-1])
-        if base.__module__.startswith("forebay")
+        for base in reversed(cls.__mro__)
+        if issubclass(base, msgspec.Struct) and base is not msgspec.Struct
         for name, text in reasons(base).items()
     }
     rows = []
