@@ -83,6 +83,12 @@ def test_a_family_without_the_modality_gets_a_price_from_the_generic_one(read, c
     assert Ability.IMAGE in request.needs
 
 
+@pytest.mark.parametrize("key", ["mm_processor_kwargs", "media_io_kwargs"])
+def test_processing_told_by_the_client_makes_a_price_approximate(read, chat, key):
+    for value, exact in (({"max_pixels": 1}, False), (None, True)):
+        assert read(chat(image(data_url(png(8, 8))), **{key: value})).request.media[0].exact is exact
+
+
 def test_an_unknown_model_is_priced_too(read, chat):
     assert read(chat(image(data_url(png(8, 8)))), family=None).request.media[0].tokens > 0
 

@@ -71,6 +71,12 @@ def test_other_duplicates_and_nested_keys_are_left_alone(document):
     assert document[start:stop] == b'"a"'
 
 
+def test_there_is_a_bound_on_keys():
+    Members(json.dumps({str(number): 1 for number in range(1_000)}).encode(), KEYS)
+    with pytest.raises(Refusal, match="more than 1000 keys"):
+        Members(json.dumps({str(number): 1 for number in range(1_001)}).encode(), KEYS)
+
+
 def test_absent_null_and_wrong_values():
     members = Members(b'{"model":null,"stream":5}', KEYS)
     assert members.get("model", TEXT) is None

@@ -4,6 +4,7 @@ They run before the document is parsed, on all of it, so that what is skipped as
 at the structure: the document without what stands between quotes.
 """
 
+import math
 import re
 
 import numpy as np
@@ -14,6 +15,8 @@ from forebay.intake.settings import IntakeSettings
 # Only these can leave the range of a double, 1.8e308: three digits of exponent, or a long row of digits.
 _LONG_EXPONENT = re.compile(rb"[0-9][eE]\+?[0-9]{3}")
 _LONG_DIGITS = re.compile(rb"[0-9]{200}")
+# Python, in which most engines are written, reads no integer of more digits.
+_MAX_NUMBER_BYTES = 4_300
 _NUMBER = re.compile(rb"-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
 _BRACKETS = b"[]{}"
 _NOT_BRACKETS = bytes(sign for sign in range(256) if sign not in _BRACKETS)
@@ -63,8 +66,12 @@ def _check_utf8(text: bytes) -> None:
 
 
 def _check_numbers(structure: bytes) -> None:
-    if any(float(number) in {float("inf"), float("-inf")} for number in _NUMBER.findall(structure)):
+    if any(_is_past_range(number) for number in _NUMBER.findall(structure)):
         raise bad_request("number_out_of_range", "the body holds a number that no double can hold")
+
+
+def _is_past_range(number: bytes) -> bool:
+    return len(number) > _MAX_NUMBER_BYTES or math.isinf(float(number))
 
 
 def _too_many(settings: IntakeSettings) -> Refusal:

@@ -43,10 +43,13 @@ class Place(NamedTuple):
 class MediaReader:
     """Reads the media of one request, in order. `items` and `needs` grow with each."""
 
-    __slots__ = ("_family", "_settings", "_skeleton", "items", "needs")
+    __slots__ = ("_family", "_is_usual", "_settings", "_skeleton", "items", "needs")
 
-    def __init__(self, family: Family | None, settings: IntakeSettings, skeleton: Skeleton) -> None:
-        """Without a family, prices are those of the generic one: approximate."""
+    def __init__(
+        self, family: Family | None, settings: IntakeSettings, skeleton: Skeleton, *, overridden: bool = False
+    ) -> None:
+        """Prices are approximate without a family, and when the client has `overridden` how media are processed."""
+        self._is_usual = not overridden
         self._family = family or _UNKNOWN_FAMILY
         self._settings = settings
         self._skeleton = skeleton
@@ -148,7 +151,7 @@ class MediaReader:
                 tokens=0 if cost.cross_attended else cost.tokens,
                 wrapper_tokens=cost.wrapper_tokens,
                 encoder_patches=cost.encoder_patches,
-                exact=exact,
+                exact=exact and self._is_usual,
             )
         )
         self.needs |= header.modality

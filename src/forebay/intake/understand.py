@@ -67,6 +67,8 @@ _FORMS = {
         ("max_tokens",),
     ),
 }
+# vLLM's way to give one request other resolutions or frame rates.
+_PROCESSOR_KEYS = ("mm_processor_kwargs", "media_io_kwargs")
 _TEXT = msgspec.json.Decoder(str)
 _FLAG = msgspec.json.Decoder(bool)
 _NUMBER = msgspec.json.Decoder(int)
@@ -88,30 +90,23 @@ def understand(
     """
     form = _FORMS[api]
     skeleton = Skeleton(body)
-    check_document(skeleton.text, settings)
-    try:
-        members = Members(skeleton.text, form.sensitive)
-    except msgspec.ValidationError:
-        raise bad_request("invalid_body", "the body is not a JSON object") from None
-    except (msgspec.DecodeError, RecursionError):
-        raise malformed() from None
+    members = _members(skeleton, form, settings)
     model = _model(members, skeleton)
-    prompt = Prompt(MediaReader(family_of(model), settings, skeleton), skeleton, settings)
+    overridden = any(members.raw(key) for key in _PROCESSOR_KEYS)
+    media = MediaReader(family_of(model), settings, skeleton, overridden=overridden)
+    prompt = Prompt(media, skeleton, settings)
     form.read(members, prompt)
-    prompt.media.check_budget()
-    try:
-        skeleton.check_unclaimed()
-    except msgspec.DecodeError:
-        raise malformed() from None
+    media.check_budget()
+    _check_rest(skeleton)
     stream = members.get("stream", _FLAG) or False
     edits, usage_wanted = _edits(api, form, members, skeleton, stream=stream)
     request = InferenceRequest(
         request_id=request_id,
         api=api,
         model=model,
-        needs=form.needs | prompt.media.needs if prompt.media.items else form.needs,
+        needs=form.needs | media.needs if media.items else form.needs,
         text=prompt.measure(),
-        media=tuple(prompt.media.items),
+        media=tuple(media.items),
         prefix_blocks=prompt.prefix_blocks(),
         stream=stream,
         usage_wanted=usage_wanted,
@@ -119,6 +114,23 @@ def understand(
         body_bytes=len(body),
     )
     return Understood(request, edits)
+
+
+def _members(skeleton: Skeleton, form: _Form, settings: IntakeSettings) -> Members:
+    check_document(skeleton.text, settings)
+    try:
+        return Members(skeleton.text, form.sensitive)
+    except msgspec.ValidationError:
+        raise bad_request("invalid_body", "the body is not a JSON object") from None
+    except (msgspec.DecodeError, RecursionError):
+        raise malformed() from None
+
+
+def _check_rest(skeleton: Skeleton) -> None:
+    try:
+        skeleton.check_unclaimed()
+    except msgspec.DecodeError:
+        raise malformed() from None
 
 
 def _model(members: Members, skeleton: Skeleton) -> str:
