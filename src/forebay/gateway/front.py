@@ -25,8 +25,14 @@ class Gateway:
         directory: PoolDirectory,
         loop: asyncio.AbstractEventLoop,
         served: Callable[[Passage], None],
+        gaps: Callable[[str], Callable[[int], None]],
     ) -> None:
-        """Attaches itself to `driver`. `served` hears of each request once, when its reply is over."""
+        """Attaches itself to `driver`.
+
+        `served` hears of each request once, when its reply is over; `gaps` gives, for a model, what hears of each gap
+        between its tokens, in microseconds.
+        """
+        self.gaps = gaps
         self.driver = driver
         self.upstreams = upstreams
         self.directory = directory

@@ -69,6 +69,7 @@ class StreamReading(Reading):
         self._status = status
         self._headers = headers
         self._machine = machine
+        machine.tally.gap_heard = exchange.gateway.gaps(exchange.understood.request.model)
 
     def take(self, data: bytes, at: int) -> None:
         """Pass on what the machine lets through."""

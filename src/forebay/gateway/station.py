@@ -47,7 +47,12 @@ class Station:
         timeouts = min(pool.file.timeouts.connect_seconds for pool in assembly.pools)
         self.upstreams = Upstreams(loop, connect_timeout_seconds=timeouts)
         self.gateway = Gateway(
-            self.driver, self.upstreams, self._directory(), loop, self.desk.observers.served
+            self.driver,
+            self.upstreams,
+            self._directory(),
+            loop,
+            self.desk.observers.served,
+            lambda model: self.desk.counters.gaps(model).add,
         )
         budget = BufferBudget(assembly.file.inbound.max_buffered_bytes)
         self._ingress = Ingress(self.gateway, assembly.intake, assembly.file.inbound.max_body_bytes, assembly.keys)

@@ -1,6 +1,12 @@
 """What is counted of one reply, whichever API it speaks."""
 
+from collections.abc import Callable
+
 from forebay.domain.outcome import Usage
+
+
+def _unheard(_gap_us: int) -> None:
+    """Nobody counts gaps."""
 
 
 class Tally:
@@ -18,6 +24,7 @@ class Tally:
         "deltas",
         "first_content_at",
         "first_delta_at",
+        "gap_heard",
         "largest_gap_us",
         "reasoning_deltas",
         "reported",
@@ -33,6 +40,7 @@ class Tally:
         self.first_content_at = 0
         self.largest_gap_us = 0
         self.reported: Usage | None = None
+        self.gap_heard: Callable[[int], None] = _unheard
         self._last_delta_at = 0
         self._gap_told_us = 0
 
