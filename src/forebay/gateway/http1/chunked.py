@@ -66,7 +66,7 @@ class ChunkedDecoder:
             self._left = _size(line)
             self._expect = _PAYLOAD if self._left else _TRAILER
         elif line:
-            self._trailer_bytes += len(line)
+            self._trailer_bytes += len(line) + 2
             if self._trailer_bytes > MAX_TRAILER_BYTES or b"\n" in line or b"\r" in line:
                 raise ChunkError("the trailer is too long or has a bare line feed")
         else:
