@@ -130,6 +130,43 @@ def layout_of(document: bytes, raws: dict[str, msgspec.Raw] | None = None) -> La
     return Layout(spans, frozenset(hidden))
 
 
+def check_hidden_media(document: bytes, items: int) -> None:
+    """Refuse a body in which a key about media comes twice in one object, at any depth.
+
+    `items` media were found in it. Readers differ in which of two equal keys they take, and an engine must not fetch
+    or see another picture than the one that was priced and allowed. As many addresses as items leave nothing hidden.
+    """
+    if len(_MEDIA_ADDRESS.findall(document)) <= items and _ESCAPED_ASCII not in document:
+        return
+    json.loads(document, object_pairs_hook=_refuse_repeated)
+
+
+_MEDIA_ADDRESS = re.compile(rb'"(?:url|data|file_data)"')
+_MEDIA_KEYS = frozenset(
+    [
+        "type",
+        "url",
+        "data",
+        "file_data",
+        "image_url",
+        "audio_url",
+        "video_url",
+        "input_audio",
+        "source",
+        "file",
+    ]
+    + ["content", "role"]
+)
+
+
+def _refuse_repeated(members: list[tuple[str, object]]) -> None:
+    seen: set[str] = set()
+    for key, _ in members:
+        if key in seen and key in _MEDIA_KEYS:
+            raise bad_request("duplicate_key", f"the key `{key}` comes more than once in one object")
+        seen.add(key)
+
+
 def _address(buffer: bytes | msgspec.Raw) -> int:
     place: int = np.frombuffer(buffer, dtype=np.uint8).__array_interface__["data"][0]
     return place

@@ -10,7 +10,7 @@ from forebay.domain.request import Api, InferenceRequest
 from forebay.intake import anthropic, completions, embeddings, openai_chat
 from forebay.intake.document import check_document, malformed
 from forebay.intake.media_reader import MediaReader
-from forebay.intake.members import Members, Span
+from forebay.intake.members import Members, Span, check_hidden_media
 from forebay.intake.prompt import Prompt
 from forebay.intake.refusal import Refusal, bad_request
 from forebay.intake.settings import IntakeSettings
@@ -97,6 +97,8 @@ def understand(
     prompt = Prompt(media, skeleton, settings)
     form.read(members, prompt)
     media.check_budget()
+    if media.items:
+        check_hidden_media(skeleton.text, len(media.items))
     _check_rest(skeleton)
     stream = members.get("stream", _FLAG) or False
     edits, usage_wanted = _edits(api, form, members, skeleton, stream=stream)
