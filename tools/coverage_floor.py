@@ -16,7 +16,9 @@ def rooms() -> dict[str, tuple[int, int]]:
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder) / "coverage.json"
         # No check on the exit status of combine: there is nothing to combine after a run in one process.
-        subprocess.run([sys.executable, "-m", "coverage", "combine", "-q"], check=False, stderr=subprocess.DEVNULL)
+        subprocess.run(
+            [sys.executable, "-m", "coverage", "combine", "-q"], check=False, stderr=subprocess.DEVNULL
+        )
         subprocess.run([sys.executable, "-m", "coverage", "json", "-q", "-o", str(report)], check=True)
         files = json.loads(report.read_text())["files"]
     totals: dict[str, tuple[int, int]] = defaultdict(lambda: (0, 0))

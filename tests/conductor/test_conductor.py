@@ -67,7 +67,13 @@ def test_late_news_of_what_is_over_is_ignored():
     book = play(conductor())
     book >> Arrived(0, request()) << Dispatch
     book >> Finished(1, R0, Usage()) << None
-    for event in (FirstToken(2, R0), Progress(2, R0, 1, 1), Finished(2, R0, Usage()), failed(), Cancelled(2, "r")):
+    for event in (
+        FirstToken(2, R0),
+        Progress(2, R0, 1, 1),
+        Finished(2, R0, Usage()),
+        failed(),
+        Cancelled(2, "r"),
+    ):
         book >> event << None
     assert len(book.outcomes) == 1
 

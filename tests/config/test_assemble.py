@@ -67,8 +67,13 @@ def test_profiles_and_families_take_parameters():
 
 
 def test_the_nearest_word_is_suggested():
-    assert fault(POOL + "    alises: [x]\n") == "f.yaml:4:5: pools[0].alises: unknown field `alises`: did you mean `aliases`?"
-    assert "f.yaml:4:15: pools[0].profile.wieght" in fault(POOL + "    profile: {wieght: 1, name: multimodal}\n")
+    assert (
+        fault(POOL + "    alises: [x]\n")
+        == "f.yaml:4:5: pools[0].alises: unknown field `alises`: did you mean `aliases`?"
+    )
+    assert "f.yaml:4:15: pools[0].profile.wieght" in fault(
+        POOL + "    profile: {wieght: 1, name: multimodal}\n"
+    )
     assert "did you mean `multimodal`?" in fault(POOL + "    profile: multimodel\n")
     assert "did you mean `qwen2.5-vl`?" in fault(POOL + "    family: qwen2.5vl\n")
     assert "least-request" in fault(POOL + "    profile: zzz\n")
@@ -116,7 +121,9 @@ def test_aliases_cannot_grow_without_bound():
 
 def test_tags_that_run_code_are_refused():
     assert "not YAML" in fault("listen: !!python/name:os.system")
-    assert "unknown field `a`" in fault("a: !!python/object/apply:os.system ['true']")  # plain data, never called
+    assert "unknown field `a`" in fault(
+        "a: !!python/object/apply:os.system ['true']"
+    )  # plain data, never called
 
 
 def test_keys_come_from_the_environment_or_a_file_and_are_never_shown(monkeypatch, tmp_path):
@@ -134,7 +141,9 @@ def test_keys_come_from_the_environment_or_a_file_and_are_never_shown(monkeypatc
     assert not assembly.keys.admits(None, None)
 
 
-@pytest.mark.parametrize(("value", "words"), [(" ", "is empty"), ("a b", "no HTTP header"), ("ü", "no HTTP header")])
+@pytest.mark.parametrize(
+    ("value", "words"), [(" ", "is empty"), ("a b", "no HTTP header"), ("ü", "no HTTP header")]
+)
 def test_a_key_that_cannot_be_sent_is_refused(monkeypatch, value, words):
     monkeypatch.setenv("ENGINE_KEY", value)
     assert words in fault(POOL + "    api_key_env: ENGINE_KEY\n")

@@ -36,13 +36,15 @@ def _pool(pool: PoolAssembly) -> list[str]:
     aliases = f" (also {', '.join(plan.aliases)})" if plan.aliases else ""
     note = "" if pool.family_found else "  <- not recognised: media are priced approximately; set `family`"
     total = f"{timeouts.total_seconds:g} s" if timeouts.total_seconds else "off"
+    key = "sent" if pool.api_key else "none"
+    authorization = "forwarded" if pool.file.forward_auth else "dropped"
+    connect, first, idle = timeouts.connect_seconds, timeouts.first_content_seconds, timeouts.idle_seconds
     lines = [
         f"pool {plan.model}{aliases}",
         f"  family {pool.family_name}{note}",
-        f"  profile {plan.profile.name}   key {'sent' if pool.api_key else 'none'}"
-        f"   client's Authorization {'forwarded' if pool.file.forward_auth else 'dropped'}",
-        f"  timeouts: connect {timeouts.connect_seconds:g} s, first content {timeouts.first_content_seconds:g} s, "
-        f"idle {timeouts.idle_seconds:g} s, total {total}; retries {plan.retry.max_retries}",
+        f"  profile {plan.profile.name}   key {key}   client's Authorization {authorization}",
+        f"  timeouts: connect {connect:g} s, first content {first:g} s, idle {idle:g} s, total {total}",
+        f"  retries {plan.retry.max_retries} a request",
     ]
     for endpoint in plan.endpoints:
         engine = endpoint.engine or "engine found out"

@@ -24,7 +24,7 @@ def run(options: argparse.Namespace) -> int:
     """Ask the running gateway. 1 when it cannot be reached, or no longer knows the request."""
     url = f"http://{options.admin}/forebay/decisions/{urllib.parse.quote(options.request_id, safe='')}"
     try:
-        with urllib.request.urlopen(url, timeout=ASK_SECONDS) as response:  # noqa: S310 - always http
+        with urllib.request.urlopen(url, timeout=ASK_SECONDS) as response:
             story = json.load(response)
     except urllib.error.HTTPError as error:
         with error:

@@ -98,5 +98,14 @@ class Woke(msgspec.Struct, frozen=True, gc=False):
 
 
 Event: TypeAlias = (
-    Arrived | ViewChanged | PlanChanged | DrainAsked | FirstToken | Progress | Finished | Failed | Cancelled | Woke
+    Arrived
+    | ViewChanged
+    | PlanChanged
+    | DrainAsked
+    | FirstToken
+    | Progress
+    | Finished
+    | Failed
+    | Cancelled
+    | Woke
 )

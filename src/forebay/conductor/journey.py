@@ -8,7 +8,17 @@ from forebay.domain.request import Demand, InferenceRequest
 class Journey:
     """Mutable, owned by the conductor alone, and forgotten at the request's ending."""
 
-    __slots__ = ("arrived_at", "attempt", "demand", "first_token_at", "pool", "request", "slot", "tried", "tries")
+    __slots__ = (
+        "arrived_at",
+        "attempt",
+        "demand",
+        "first_token_at",
+        "pool",
+        "request",
+        "slot",
+        "tried",
+        "tries",
+    )
 
     def __init__(self, request: InferenceRequest, pool: Pool, demand: Demand, at: int) -> None:
         """Begin at `at`, with no attempt."""

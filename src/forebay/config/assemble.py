@@ -92,7 +92,9 @@ def assemble(document: Document) -> Assembly:
 def _intake(document: Document, file: File) -> IntakeSettings:
     if file.intake.media_urls != MediaUrlSettings():
         place = document.place("$.intake.media_urls")
-        raise ConfigError(place, "`media_urls` belongs at the top level of the file", "move it out of `intake`")
+        raise ConfigError(
+            place, "`media_urls` belongs at the top level of the file", "move it out of `intake`"
+        )
     return msgspec.structs.replace(file.intake, media_urls=file.media_urls)
 
 
@@ -123,7 +125,9 @@ def _pool(document: Document, path: str, file: PoolFile, endpoints: tuple[Endpoi
 def _endpoint(document: Document, path: str, file: EndpointFile, slot: int, urls: dict[str, str]) -> Endpoint:
     url = _checked_url(document, f"{path}.url", file.url)
     if url in urls:
-        raise ConfigError(document.place(f"{path}.url"), f"{url} is already at {urls[url]}", "remove one of them")
+        raise ConfigError(
+            document.place(f"{path}.url"), f"{url} is already at {urls[url]}", "remove one of them"
+        )
     urls[url] = path.removeprefix("$.")
     return Endpoint(
         slot=slot,
@@ -145,11 +149,15 @@ def _checked_url(document: Document, path: str, url: str) -> str:
         parts = urlsplit(url)
         port = parts.port
     except ValueError as error:
-        raise ConfigError(place, f"`{url}`: {error}", "write http://HOST:PORT, with an IPv6 address in [ ]") from None
+        raise ConfigError(
+            place, f"`{url}`: {error}", "write http://HOST:PORT, with an IPv6 address in [ ]"
+        ) from None
     if parts.scheme != "http" or not parts.hostname:
         raise ConfigError(place, f"`{url}` is not an engine's address", "write http://HOST:PORT")
     if parts.username or parts.password:
-        raise ConfigError(place, "credentials in an address end up in logs", "use api_key_env or api_key_file")
+        raise ConfigError(
+            place, "credentials in an address end up in logs", "use api_key_env or api_key_file"
+        )
     if parts.path.strip("/") or parts.query or parts.fragment:
         raise ConfigError(place, f"`{url}` names a path", "stop after the port; the API's paths are added")
     host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
@@ -159,7 +167,9 @@ def _checked_url(document: Document, path: str, url: str) -> str:
 def _check_address(document: Document, path: str, address: str) -> None:
     host, colon, port = address.rpartition(":")
     if not colon or not host or not port.isascii() or not port.isdigit() or int(port) > 65535:
-        raise ConfigError(document.place(path), f"`{address}` is not an address", "write HOST:PORT, as 127.0.0.1:8080")
+        raise ConfigError(
+            document.place(path), f"`{address}` is not an address", "write HOST:PORT, as 127.0.0.1:8080"
+        )
 
 
 def _check_names(document: Document, file: File) -> None:
@@ -169,7 +179,9 @@ def _check_names(document: Document, file: File) -> None:
         named += [(alias, f"$.pools[{index}].aliases[{i}]") for i, alias in enumerate(pool.aliases)]
         for name, path in named:
             if name in seen:
-                raise ConfigError(document.place(path), f"`{name}` already names {seen[name]}", "each name once")
+                raise ConfigError(
+                    document.place(path), f"`{name}` already names {seen[name]}", "each name once"
+                )
             seen[name] = path.removeprefix("$.")
 
 
@@ -221,7 +233,7 @@ def _config_error(error: msgspec.ValidationError, shape: Any, document: Document
     unknown = _UNKNOWN_FIELD.search(problem)
     if unknown is None:
         return ConfigError(document.place(path), problem[:1].lower() + problem[1:])
-    fields = {name: None for name in _fields_below(shape)}
+    fields = dict.fromkeys(_fields_below(shape))
     place = document.place(f"{path}.{unknown['field']}")
     return ConfigError(place, f"unknown field `{unknown['field']}`", _nearest(unknown["field"], fields))
 
@@ -238,5 +250,3 @@ def _fields_below(shape: Any) -> set[str]:
 def _nearest(word: str, known: Mapping[str, object]) -> str:
     close = difflib.get_close_matches(word, list(known), n=1)
     return f"did you mean `{close[0]}`?" if close else ""
-
-

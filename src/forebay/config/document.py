@@ -60,7 +60,9 @@ class Document:
             return [self._value(loader, item, f"{path}[{i}]", depth + 1) for i, item in enumerate(node.value)]
         return loader.construct_object(node)
 
-    def _mapping(self, loader: yaml.SafeLoader, node: yaml.MappingNode, path: str, depth: int) -> dict[str, Any]:
+    def _mapping(
+        self, loader: yaml.SafeLoader, node: yaml.MappingNode, path: str, depth: int
+    ) -> dict[str, Any]:
         data: dict[str, Any] = {}
         for key_node, value_node in node.value:
             key = loader.construct_object(key_node)

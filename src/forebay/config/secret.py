@@ -33,7 +33,9 @@ def read_secret(place: str, env: str, file: str) -> Secret | None:
     if (env or file) and not text:
         raise ConfigError(place, f"the key in {env or file} is empty")
     if any(ord(c) < 0x21 or ord(c) > 0x7E for c in text):
-        raise ConfigError(place, f"the key in {env or file} holds a blank or a sign that no HTTP header can carry")
+        raise ConfigError(
+            place, f"the key in {env or file} holds a blank or a sign that no HTTP header can carry"
+        )
     return Secret(text) if text else None
 
 
@@ -71,7 +73,8 @@ class KeyRing:
         if shown is None:
             return False
         digest = hashlib.sha256(shown).digest()
-        return any([hmac.compare_digest(digest, known) for known in self._digests])
+        found = [hmac.compare_digest(digest, known) for known in self._digests]  # all, whatever the first says
+        return any(found)
 
 
 def read_key_ring(place: str, env: str, file: str) -> KeyRing:
@@ -80,5 +83,7 @@ def read_key_ring(place: str, env: str, file: str) -> KeyRing:
         return KeyRing([])
     text = _from_env(place, env) if env else _from_file(place, file)
     if not text.split():
-        raise ConfigError(place, f"{env or file} holds no key", "list one key a line, or leave the setting out")
+        raise ConfigError(
+            place, f"{env or file} holds no key", "list one key a line, or leave the setting out"
+        )
     return KeyRing(text.split())

@@ -70,5 +70,11 @@ def picture(tokens: int = 400, **changes: Any) -> MediaItem:
 
 def view(slot: int = 0, **changes: Any) -> EndpointView:
     """A view of a healthy, idle endpoint that serves `m`."""
-    fields: dict[str, Any] = {"reachable": True, "models": ("m",), "running": 0.0, "waiting": 0.0, "kv_usage": 0.0}
+    fields: dict[str, Any] = {
+        "reachable": True,
+        "models": ("m",),
+        "running": 0.0,
+        "waiting": 0.0,
+        "kv_usage": 0.0,
+    }
     return EndpointView(slot, **{**fields, **changes})

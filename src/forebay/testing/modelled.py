@@ -23,6 +23,7 @@ BYTES_PER_TOKEN = 4
 WORDS = ("so", " it", " is", " modelled", ",", " not", " measured", ".")
 SECONDS = 1e-6
 MAX_BODY_BYTES = 64 * 1024 * 1024
+MODEL = EngineModel()
 
 
 class ModelledEngine:
@@ -34,7 +35,7 @@ class ModelledEngine:
     def __init__(
         self,
         model: str = "m",
-        engine: EngineModel = EngineModel(),
+        engine: EngineModel = MODEL,
         *,
         family: str = "qwen2.5-vl",
         speed: float = 1.0,
@@ -78,7 +79,12 @@ class ModelledEngine:
         return web.Response()
 
     async def _models(self, _request: web.Request) -> web.Response:
-        entry = {"id": self.model, "object": "model", "owned_by": "vllm", "max_model_len": self.engine.context_tokens}
+        entry = {
+            "id": self.model,
+            "object": "model",
+            "owned_by": "vllm",
+            "max_model_len": self.engine.context_tokens,
+        }
         return web.json_response({"object": "list", "data": [entry]})
 
     async def _metrics(self, _request: web.Request) -> web.Response:
@@ -92,7 +98,9 @@ class ModelledEngine:
             for name, value in values.items()
         ]
         blocks = self.engine.kv_tokens // 16
-        lines.append(f'# TYPE vllm:cache_config_info gauge\nvllm:cache_config_info{{block_size="16",num_gpu_blocks="{blocks}"}} 1.0\n')
+        lines.append(
+            f'# TYPE vllm:cache_config_info gauge\nvllm:cache_config_info{{block_size="16",num_gpu_blocks="{blocks}"}} 1.0\n'
+        )
         return web.Response(text="".join(lines))
 
     async def _chat(self, request: web.Request) -> web.StreamResponse:
@@ -106,12 +114,18 @@ class ModelledEngine:
             text = "".join([piece async for piece in pieces])
             message = {"role": "assistant", "content": text}
             choice = {"index": 0, "message": message, "finish_reason": "stop"}
-            return web.json_response(identity | {"object": "chat.completion", "choices": [choice], "usage": usage})
+            return web.json_response(
+                identity | {"object": "chat.completion", "choices": [choice], "usage": usage}
+            )
         asked = (body.get("stream_options") or {}).get("include_usage")
         return await self._stream(request, identity, pieces, usage if asked else None)
 
     async def _stream(
-        self, request: web.Request, identity: dict[str, Any], pieces: AsyncIterator[str], usage: dict[str, int] | None
+        self,
+        request: web.Request,
+        identity: dict[str, Any],
+        pieces: AsyncIterator[str],
+        usage: dict[str, int] | None,
     ) -> web.StreamResponse:
         response = web.StreamResponse(headers={"content-type": "text/event-stream"})
         await response.prepare(request)
@@ -129,7 +143,9 @@ class ModelledEngine:
             await send({"content": piece})
         await send({}, "stop")
         if usage is not None:
-            await response.write(b"data: " + json.dumps(chunk | {"choices": [], "usage": usage}).encode() + b"\n\n")
+            await response.write(
+                b"data: " + json.dumps(chunk | {"choices": [], "usage": usage}).encode() + b"\n\n"
+            )
         await response.write(b"data: [DONE]\n\n")
         return response
 

@@ -45,7 +45,9 @@ class Received:
 Script = Callable[[Received], Sequence[Action]]
 
 
-def reply(body: bytes, status: str = "200 OK", content_type: str = "application/json", extra: str = "") -> bytes:
+def reply(
+    body: bytes, status: str = "200 OK", content_type: str = "application/json", extra: str = ""
+) -> bytes:
     """A whole reply with a length. `extra` are further header lines, each ended by CR LF."""
     head = f"HTTP/1.1 {status}\r\ncontent-type: {content_type}\r\ncontent-length: {len(body)}\r\n{extra}\r\n"
     return head.encode() + body
@@ -104,7 +106,9 @@ class ScriptedEngine:
             with contextlib.suppress(ConnectionError, asyncio.CancelledError):
                 await writer.wait_closed()
 
-    async def _serve(self, request: Received, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
+    async def _serve(
+        self, request: Received, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> bool:
         """Answer one request. False when the connection is over."""
         if request.method == "GET":
             writer.write(_idle_answer(request.path, self.model))
@@ -163,7 +167,9 @@ async def _read(reader: asyncio.StreamReader) -> Received | None:
 def _idle_answer(path: str, model: str) -> bytes:
     if path == "/metrics":
         names = ("num_requests_running", "num_requests_waiting", "kv_cache_usage_perc")
-        text = "".join(f'# TYPE vllm:{name} gauge\nvllm:{name}{{model_name="{model}"}} 0.0\n' for name in names)
+        text = "".join(
+            f'# TYPE vllm:{name} gauge\nvllm:{name}{{model_name="{model}"}} 0.0\n' for name in names
+        )
         return reply(text.encode(), content_type="text/plain")
     if path == "/v1/models":
         listing = f'{{"object":"list","data":[{{"id":"{model}","object":"model","owned_by":"vllm"}}]}}'

