@@ -481,3 +481,20 @@ async def test_abort_all_ends_every_request(listen):
     assert listener.handler.gone == listener.handler.replies
     await client.close()
     await listener.settle()
+
+
+async def test_room_is_given_back_as_soon_as_the_body_is_let_go(listen):
+    listener = await listen()
+    listener.handler.answer = lambda request, body, reply: reply.start(200, [], None)
+    client = await listener.connect()
+    client.send(POST)
+    await listener.settle(lambda: listener.handler.replies)
+    assert listener.budget.used_bytes == 5
+    (reply,) = listener.handler.replies
+    reply.release_body()
+    assert listener.budget.used_bytes == 0
+    reply.end()
+    reply.release_body()
+    assert (await client.reply())[0] == 200
+    assert listener.budget.used_bytes == 0
+    await client.close()

@@ -100,9 +100,12 @@ class Call:
         else:
             transport.writelines((self._head, *body))
 
+    def answered(self) -> None:
+        """A byte of the reply has come: the request will not be sent again, so its body need not be kept."""
+        self._body = ()
+
     def finish(self) -> None:
-        """The call is over: let go of the request's bytes."""
+        """The call is over."""
         self.done = True
         self.connection = self.connecting = None
-        self._head = b""
         self._body = ()

@@ -5,6 +5,8 @@ import zlib
 from forebay.gateway.http1.message import HeaderList
 
 _GZIP_WINDOW = 16 + zlib.MAX_WBITS
+MAX_MEMBERS = 64
+"""Of one gzip body. Compressors write one; each costs a copy of all that follows it, so a body of empty ones would be a bomb."""
 
 
 class CodingError(ValueError):
@@ -35,8 +37,8 @@ def decode_body(coding: bytes | None, body: bytes | bytearray, max_bytes: int) -
 def gunzip(data: bytes | bytearray, max_bytes: int) -> bytes:
     """Undo gzip, members one after the other. Raises CodingError past `max_bytes`, zlib.error when it is broken."""
     out = bytearray()
-    rest = bytes(data)
-    while rest:
+    rest: bytes | bytearray = data
+    for _ in range(MAX_MEMBERS):
         member = zlib.decompressobj(_GZIP_WINDOW)
         out += member.decompress(rest, max_bytes - len(out) + 1)
         if len(out) > max_bytes:
@@ -46,7 +48,9 @@ def gunzip(data: bytes | bytearray, max_bytes: int) -> bytes:
         if not member.eof:
             raise zlib.error("the gzip member is cut off")
         rest = member.unused_data
-    return bytes(out)
+        if not rest:
+            return bytes(out)
+    raise zlib.error(f"more than {MAX_MEMBERS} gzip members")
 
 
 def is_gzip(headers: HeaderList) -> bool:
@@ -57,9 +61,9 @@ def is_gzip(headers: HeaderList) -> bool:
 
 
 def accepts_gzip(accept_encoding: bytes | None) -> bool:
-    """Whether a client that sent this Accept-Encoding takes gzip. A weight of 0 is a no."""
+    """Whether a client that sent this Accept-Encoding takes gzip. A weight of 0 is a no; a name speaks louder than `*`."""
+    offers: dict[bytes, bool] = {}
     for offer in (accept_encoding or b"").lower().split(b","):
         name, _, weight = offer.partition(b";")
-        if name.strip() in {b"gzip", b"x-gzip", b"*"}:
-            return weight.replace(b" ", b"") not in {b"q=0", b"q=0.0", b"q=0.00", b"q=0.000"}
-    return False
+        offers[name.strip()] = weight.replace(b" ", b"").rstrip(b"0") not in {b"q=", b"q=0."} or not weight
+    return offers.get(b"gzip", offers.get(b"x-gzip", offers.get(b"*", False)))

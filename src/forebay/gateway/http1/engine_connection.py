@@ -111,7 +111,9 @@ class EngineConnection(asyncio.Protocol):
         if call is None:
             self.abandon()  # unasked bytes: whatever comes next could be taken for the next reply
             return
-        self._answered = True
+        if not self._answered:
+            self._answered = True
+            call.answered()
         try:
             self._parser.feed_data(data)
         except httptools.HttpParserUpgrade:

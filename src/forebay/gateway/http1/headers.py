@@ -1,6 +1,7 @@
 """Which header lines cross the gateway, and in what form. Pure functions over lists of (name, value)."""
 
 from collections.abc import Iterable
+from functools import lru_cache
 from urllib.parse import urlsplit
 
 from forebay.gateway.http1.message import HeaderList, Request
@@ -36,6 +37,12 @@ _REFRAMED = HOP_BY_HOP | {b"content-length", b"x-request-id"}
 _UNCACHED = frozenset({b"cache-control", b"x-accel-buffering"})
 
 
+@lru_cache(maxsize=4096)
+def host_of(url: str) -> bytes:
+    """The Host line's value for an endpoint's base URL; credentials in a URL are not for it."""
+    return urlsplit(url).netloc.rpartition("@")[2].encode("idna")
+
+
 def request_headers(
     request: Request, *, url: str, content_length: int, extra: HeaderList, forward_auth: bool
 ) -> bytes:
@@ -43,16 +50,15 @@ def request_headers(
 
     Credentials of the client go on only with `forward_auth`; `extra` lines are ours.
     """
-    host = urlsplit(url).netloc.encode("idna")
+    host = host_of(url)
     dropped = _REWRITTEN - {b"authorization", b"x-api-key"} if forward_auth else _REWRITTEN
     lines = [
         b"%b %b HTTP/1.1\r\nhost: %b\r\n" % (request.method.encode(), request.target.encode("latin-1"), host)
     ]
     lines += [b"%b: %b\r\n" % header for header in _kept(request.headers, dropped)]
     lines += [b"%b: %b\r\n" % header for header in extra]
-    before = request.header(b"x-forwarded-for")
-    via = request.peer.encode() if before is None else b"%b, %b" % (before, request.peer.encode())
-    lines.append(b"x-forwarded-for: %b\r\ncontent-length: %d\r\n\r\n" % (via, content_length))
+    path = [value for name, value in request.headers if name == b"x-forwarded-for"] + [request.peer.encode()]
+    lines.append(b"x-forwarded-for: %b\r\ncontent-length: %d\r\n\r\n" % (b", ".join(path), content_length))
     return b"".join(lines)
 
 
@@ -69,7 +75,7 @@ def sse_headers(headers: HeaderList) -> HeaderList:
 
 def _kept(headers: HeaderList, dropped: frozenset[bytes]) -> Iterable[tuple[bytes, bytes]]:
     named = _named_by_connection(headers)
-    if named:
+    if not named <= dropped:
         dropped |= named
     return [header for header in headers if header[0] not in dropped]
 

@@ -437,11 +437,15 @@ class ServerProtocol(asyncio.BufferedProtocol):
     # --- small parts ------------------------------------------------------------------------------------------------
 
     def _release(self) -> None:
-        """Let go of the request, and give back the room that its body took."""
+        """Let go of the request."""
         upload = self._upload
         if upload is not None and upload.waiting:
             self._connections.budget.forget(self._room_given)
         self._reply = self._head = self._upload = None
+        self.release_body()
+
+    def release_body(self) -> None:
+        """Give back the room that this request's body took."""
         if self._taken_bytes:
             taken_bytes, self._taken_bytes = self._taken_bytes, 0
             self._connections.budget.give(taken_bytes)

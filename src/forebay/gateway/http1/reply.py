@@ -29,6 +29,10 @@ class Line(Protocol):
         """The last byte of the reply has been handed to the transport."""
         ...
 
+    def release_body(self) -> None:
+        """The request's body is no longer held."""
+        ...
+
     def reply_aborted(self, *, reset: bool) -> None:
         """The reply was given up: close the connection; with `reset`, so that the client cannot take it for an end."""
         ...
@@ -114,6 +118,11 @@ class ReplyWriter:
         else:
             self._line.transport.writelines((head, body))
         self._finish()
+
+    def release_body(self) -> None:
+        """The handler has let go of the request's body: its room is given back now, not only at the end of the reply."""
+        if not self.finished:
+            self._line.release_body()
 
     def abort(self) -> None:
         """Break the message off: what was written is sent, the rest never comes, and the connection closes.
