@@ -1,7 +1,10 @@
 """`forebay bench router`: what a request costs in Forebay's gateway, beside other routers, on this machine."""
 
 import argparse
+import contextlib
+import signal
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -72,14 +75,25 @@ def run(options: argparse.Namespace) -> int:
     if options.install:
         _install(contestants)
     try:
-        report = measure(contestants, plan, _tell)
+        with _ending_on_sigterm():
+            report = measure(contestants, plan, _tell)
     except (RuntimeError, TimeoutError) as error:
         print(f"forebay bench: {error}", file=sys.stderr)
         return 1
     text = text_report(report)
     print(text)
     _write(report, text, options.out)
-    return 1 if any(sample.load.wrong for sample in report.samples) else 0
+    return 1 if report.failed or any(sample.load.wrong for sample in report.samples) else 0
+
+
+@contextlib.contextmanager
+def _ending_on_sigterm() -> Iterator[None]:
+    """SIGTERM ends the run as Ctrl-C does, so that no started router stays behind."""
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def _tell(line: str) -> None:

@@ -32,6 +32,21 @@ class PassThrough:
         return [sys.executable, str(SCRIPT), str(site.port), str(site.engine_ports[0])]
 
 
+class Deaf(PassThrough):
+    """It answers health checks alone: its engine is not an engine."""
+
+    name = "deaf"
+
+    def command(self, site):
+        program = (
+            "import http.server as h, sys\n"
+            "class Health(h.BaseHTTPRequestHandler):\n"
+            "    def do_GET(self): self.send_response(200); self.end_headers()\n"
+            "h.ThreadingHTTPServer(('127.0.0.1', int(sys.argv[1])), Health).serve_forever()\n"
+        )
+        return [sys.executable, "-c", program, str(site.port)]
+
+
 class Absent(PassThrough):
     name = "absent"
 
@@ -68,6 +83,13 @@ def test_a_tiny_run_measures_everything():
     assert [(one.contestant, one.streams) for one in report.memory] == [("pass-through", 20)]
     assert "pass-through" in text_report(report)
     assert lines[0] == "warming up"
+
+
+def test_a_router_that_cannot_answer_sits_out_and_is_named():
+    report = run.run([Direct(), Deaf()], Plan("tiny", 1, TINY.cases[:1], 0), lambda _line: None)
+    assert [sample.contestant for sample in report.samples] == ["direct"]
+    assert report.failed[0].startswith("deaf gave no right answer to 1 KB text: status 501")
+    assert "FAILED: deaf" in text_report(report)
 
 
 def test_rotation_lets_each_go_first():

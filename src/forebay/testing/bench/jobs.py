@@ -40,7 +40,7 @@ class Job(msgspec.Struct, frozen=True):
     """TCP ports on 127.0.0.1."""
     hold: bool = False
     """`stream` only: stop when every stream has shown its role chunk, stay until told, then hang up."""
-    limit_seconds: float = 120.0
+    limit_seconds: float = 60.0
     """Answers that have not come by then count as wrong."""
 
 

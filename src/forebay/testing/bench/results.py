@@ -69,6 +69,8 @@ class Report(msgspec.Struct):
     """Open streams that the memory figure is for; 0 when it was left out."""
     cases: list[CaseFacts]
     samples: list[Sample] = msgspec.field(default_factory=list)
+    failed: list[str] = msgspec.field(default_factory=list)
+    """Cases that a contestant got wholly wrong in the warm-up, and so sat out."""
     memory: list[Memory] = msgspec.field(default_factory=list)
     notes: list[str] = msgspec.field(default_factory=list)
     """What a reader must know: limits that were hit, streams that were left out."""

@@ -20,6 +20,8 @@ from forebay.testing.bench.results import CaseFacts, Report, Sample
 _WARM_UP_SHARE = 10
 """The warm-up sends a tenth of each case."""
 _WARM_UP_CHUNKS = 20
+_WARM_UP_SECONDS = 15.0
+"""A router that has not answered a tenth of a case by then will not be waited for again."""
 _QUIET_SHARE = 0.05
 
 Tell = Callable[[str], None]
@@ -32,16 +34,22 @@ def run(contestants: Sequence[Contestant], plan: Plan, tell: Tell) -> Report:
     here = [one for one in contestants if one.name in report.versions]
     streams = affordable_streams(plan.open_streams, report.notes)
     neighbours = Neighbours()
+    tell("warming up")
     with (
         tempfile.TemporaryDirectory(prefix="forebay-bench-") as folder,
         track(Path(folder), cores) as started,
         Generator(cores.load) as generator,
     ):
         with started.lanes(here) as lanes:
-            _warm_up(lanes, plan.cases, generator, tell)
-            report.samples = _rounds(lanes, plan, generator, tell)
+            able = _warm_up(lanes, plan.cases, generator, report.failed)
+            report.samples = _rounds(lanes, plan, able, generator, tell)
         if streams:
             report.memory = measure_memory(here, started, streams, generator, tell)
+            report.failed += [
+                f"{one.contestant} did not open {one.wrong} of its streams: {one.first_wrong}"
+                for one in report.memory
+                if one.wrong
+            ]
         report.notes += _noise(neighbours.share())
     return report
 
@@ -73,13 +81,21 @@ def _noise(share: float) -> list[str]:
     ]
 
 
-def _warm_up(lanes: Sequence[Lane], cases: Sequence[Case], generator: Generator, tell: Tell) -> None:
-    tell("warming up")
+def _warm_up(
+    lanes: Sequence[Lane], cases: Sequence[Case], generator: Generator, failed: list[str]
+) -> set[tuple[str, str]]:
+    """Send a little of everything. Returns the contestants and cases that work; the others are described in `failed`."""
+    able: set[tuple[str, str]] = set()
     for lane in lanes:
         for case in cases:
-            seen = _measure(lane, case, _smaller(case.load), -1, generator).load
-            if seen.wrong:
-                tell(f"  {lane.name} {case.name}: {seen.wrong} wrong, the first: {seen.first_wrong}")
+            seen = generator.perform(
+                Job(_smaller(case.load), lane.ports, limit_seconds=_WARM_UP_SECONDS), lane.cpu_seconds
+            )
+            if seen.load.done:
+                able.add((lane.name, case.name))
+            else:
+                failed.append(f"{lane.name} gave no right answer to {case.title}: {seen.load.first_wrong}")
+    return able
 
 
 def _smaller(load: Load) -> Load:
@@ -88,12 +104,15 @@ def _smaller(load: Load) -> Load:
     return Load(load.kind, requests, load.connections, load.size, load.variants, chunks, load.interval_us)
 
 
-def _rounds(lanes: Sequence[Lane], plan: Plan, generator: Generator, tell: Tell) -> list[Sample]:
+def _rounds(
+    lanes: Sequence[Lane], plan: Plan, able: set[tuple[str, str]], generator: Generator, tell: Tell
+) -> list[Sample]:
     samples: list[Sample] = []
     for number in range(plan.rounds):
         for case in plan.cases:
             tell(f"round {number + 1} of {plan.rounds}: {case.title}")
-            samples += [_measure(lane, case, case.load, number, generator) for lane in rotated(lanes, number)]
+            running = [lane for lane in rotated(lanes, number) if (lane.name, case.name) in able]
+            samples += [_measure(lane, case, number, generator) for lane in running]
     return samples
 
 
@@ -103,6 +122,6 @@ def rotated(lanes: Sequence[Lane], number: int) -> list[Lane]:
     return [*lanes[start:], *lanes[:start]]
 
 
-def _measure(lane: Lane, case: Case, load: Load, number: int, generator: Generator) -> Sample:
-    seen = generator.perform(Job(load, lane.ports), lane.cpu_seconds)
-    return Sample(lane.name, case.name, number, load.units, seen.after - seen.before, seen.load)
+def _measure(lane: Lane, case: Case, number: int, generator: Generator) -> Sample:
+    seen = generator.perform(Job(case.load, lane.ports), lane.cpu_seconds)
+    return Sample(lane.name, case.name, number, case.load.units, seen.after - seen.before, seen.load)

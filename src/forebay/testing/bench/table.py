@@ -143,6 +143,7 @@ def _promises(found: Sequence[Target]) -> str:
 
 
 def _notes(report: Report) -> str:
-    lines = [f"note: {note}" for note in report.notes]
+    lines = [f"FAILED: {failure}" for failure in report.failed]
+    lines += [f"note: {note}" for note in report.notes]
     lines += [f"note: {name} is not installed; {cure}" for name, cure in report.missing.items()]
     return "\n".join(lines)
