@@ -83,7 +83,7 @@ class Listener:
         """Wait until the condition holds (without one: until no connection is open)."""
         condition = condition or (lambda: not len(self.connections))
         async with asyncio.timeout(seconds):
-            while not condition():  # noqa: ASYNC110  what is waited for has no event to set
+            while not condition():
                 await asyncio.sleep(0.005)
 
 

@@ -5,14 +5,12 @@ from typing import TYPE_CHECKING, Protocol
 
 from forebay.domain.outcome import FailureKind
 from forebay.gateway.http1.message import HeaderList
+from forebay.gateway.http1.writing import Data, write_together
 
 if TYPE_CHECKING:
     import asyncio
 
     from forebay.gateway.http1.engine_connection import EngineConnection
-
-JOIN_BYTES = 16 * 1024
-"""A head and a body smaller than this go out as one buffer; larger ones are not copied."""
 
 
 class Sink(Protocol):
@@ -44,9 +42,7 @@ class Call:
 
     __slots__ = ("_body", "_head", "_paused", "connecting", "connection", "done", "resent", "sink", "url")
 
-    def __init__(
-        self, url: str, head: bytes, body: Sequence[bytes | bytearray | memoryview], sink: Sink
-    ) -> None:
+    def __init__(self, url: str, head: bytes, body: Sequence[Data], sink: Sink) -> None:
         self.url = url
         self.sink = sink
         self.done = False
@@ -94,11 +90,7 @@ class Call:
 
     def write_to(self, transport: "asyncio.Transport") -> None:
         """Send the request, in one write."""
-        body = self._body
-        if sum(map(len, body)) < JOIN_BYTES:
-            transport.write(b"".join((self._head, *body)))
-        else:
-            transport.writelines((self._head, *body))
+        write_together(transport, (self._head, *self._body))
 
     def answered(self) -> None:
         """A byte of the reply has come: the request will not be sent again, so its body need not be kept."""

@@ -6,6 +6,7 @@ import logging
 import math
 import socket
 import struct
+from collections.abc import Callable
 from typing import cast
 
 from forebay.gateway.http1.body import ChunkedBody, LengthBody, Upload
@@ -294,6 +295,10 @@ class ServerProtocol(asyncio.BufferedProtocol):
             self._handler_failed(reply)
 
     # --- a reply goes out -------------------------------------------------------------------------------------------
+
+    def call_soon(self, callback: Callable[[], None]) -> None:
+        """Call back in the loop's next turn."""
+        self._connections.loop.call_soon(callback)
 
     def may_keep_alive(self) -> bool:
         """Not after a refusal, with a body unread, during a drain, or when the client said close."""

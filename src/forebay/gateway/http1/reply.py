@@ -5,14 +5,12 @@ from collections.abc import Callable
 from http import HTTPStatus
 from typing import Protocol
 
-JOIN_BYTES = 16 * 1024
-"""Below this, joining a chunk with its frame is cheaper than handing three buffers to the kernel (measured: 0.3 us against 0.9)."""
+from forebay.gateway.http1.writing import Data, write_together
 
 _STATUS_LINES = {
     status.value: f"HTTP/1.1 {status.value} {status.phrase}\r\n".encode() for status in HTTPStatus
 }
 _NO_BODY = frozenset({204, 304})
-Data = bytes | bytearray | memoryview
 
 
 class Line(Protocol):
@@ -20,6 +18,10 @@ class Line(Protocol):
 
     transport: asyncio.Transport
     writable: bool
+
+    def call_soon(self, callback: Callable[[], None]) -> None:
+        """Call back in the loop's next turn."""
+        ...
 
     def may_keep_alive(self) -> bool:
         """Whether this connection can serve another request after the reply that starts now."""
@@ -44,6 +46,7 @@ class ReplyWriter:
     __slots__ = (
         "_chunked",
         "_head_only",
+        "_held",
         "_http10",
         "_keep_alive",
         "_left",
@@ -60,6 +63,7 @@ class ReplyWriter:
         self._head_only = head_only
         self._http10 = http10
         self._chunked = False
+        self._held = b""  # the head, until the first of the body comes or the loop's turn ends
         self._keep_alive = True
         self._left: int | None = None  # body bytes still owed to the announced length
         self._silent = False  # the message has no body, whatever is written
@@ -73,12 +77,14 @@ class ReplyWriter:
         return self._line.writable
 
     def start(self, status: int, headers: list[tuple[bytes, bytes]], length: int | None) -> None:
-        """Send the head. `length` in bytes; None means not known: chunks, or until the connection closes for HTTP/1.0.
+        """Begin the reply. `length` in bytes; None means not known: chunks, or until the connection closes for HTTP/1.0.
 
-        `headers` must not name content-length, transfer-encoding or connection: those are decided here.
+        The head goes out with the first of the body if that is written at once, else in the loop's next turn (uvloop writes
+        at every call). `headers` must not name content-length, transfer-encoding or connection: those are decided here.
         """
         if not self.finished:
-            self._line.transport.write(self._head(status, headers, length))
+            self._held = self._head(status, headers, length)
+            self._line.call_soon(self._flush)
 
     def write(self, data: Data) -> None:
         """Send body bytes, framed, in one write (so that one event leaves whole). A view must stay unchanged until it is sent."""
@@ -87,13 +93,10 @@ class ReplyWriter:
             return
         if self._left is not None:
             self._left -= size
-        transport = self._line.transport
-        if not self._chunked:
-            transport.write(data)
-        elif size < JOIN_BYTES:
-            transport.write(b"".join((b"%x\r\n" % size, data, b"\r\n")))
+        if self._chunked:
+            self._send(b"%x\r\n" % size, data, b"\r\n")
         else:
-            transport.writelines((b"%x\r\n" % size, data, b"\r\n"))
+            self._send(data)
 
     def end(self) -> None:
         """Finish the message. A body that differs from its announced length breaks the connection: the client must notice."""
@@ -103,20 +106,20 @@ class ReplyWriter:
             self.abort()
             return
         if self._chunked:
-            self._line.transport.write(b"0\r\n\r\n")
+            self._send(b"0\r\n\r\n")
+        else:
+            self._flush()
         self._finish()
 
     def respond(self, status: int, headers: list[tuple[bytes, bytes]], body: Data) -> None:
         """A whole reply in one write."""
         if self.finished:
             return
-        head = self._head(status, headers, len(body))
+        self._held = self._head(status, headers, len(body))
         if self._silent or not body:
-            self._line.transport.write(head)
-        elif len(body) < JOIN_BYTES:
-            self._line.transport.write(b"".join((head, body)))
+            self._flush()
         else:
-            self._line.transport.writelines((head, body))
+            self._send(body)
         self._finish()
 
     def release_body(self) -> None:
@@ -131,9 +134,21 @@ class ReplyWriter:
         reset instead.
         """
         if not self.finished:
+            self._flush()
             self.finished = True
             open_ended = self._left is None and not self._chunked and not self._silent
             self._line.reply_aborted(reset=self.started and open_ended)
+
+    def _send(self, *buffers: Data) -> None:
+        """Write buffers, after the head if it is still held; small ones joined, large ones not copied."""
+        if self._held:
+            buffers = (self._held, *buffers)
+            self._held = b""
+        write_together(self._line.transport, buffers)
+
+    def _flush(self) -> None:
+        if self._held and not self.finished:
+            self._send()
 
     def _finish(self) -> None:
         self.finished = True

@@ -7,6 +7,7 @@ from urllib.parse import urlsplit
 from forebay.domain.outcome import FailureKind
 from forebay.gateway.http1.call import Call, Sink
 from forebay.gateway.http1.engine_connection import EngineConnection
+from forebay.gateway.http1.writing import Data
 
 __all__ = ["Call", "Sink", "Upstreams", "address"]
 
@@ -49,7 +50,7 @@ class Upstreams:
         self._tasks: set[asyncio.Task[None]] = set()
         self._sweep_timer: asyncio.TimerHandle | None = None
 
-    def send(self, url: str, head: bytes, body: Sequence[bytes | bytearray | memoryview], sink: Sink) -> Call:
+    def send(self, url: str, head: bytes, body: Sequence[Data], sink: Sink) -> Call:
         """Send a request to the endpoint with this base URL. A failure is never told before this returns.
 
         The body must stay unchanged until the call ends: it may be sent a second time, when a kept connection turns out to
