@@ -64,7 +64,8 @@ class LiveGateway:
         self, body: bytes | dict[str, Any], path: str = "/v1/chat/completions", **options: Any
     ) -> "Reply":
         """Send a body, as JSON unless it is bytes, and read the whole reply."""
-        data = body if isinstance(body, bytes) else msgspec.json.encode(body)
+        # As a file: aiohttp warns of large bodies that are given as bytes.
+        data = io.BytesIO(body if isinstance(body, bytes) else msgspec.json.encode(body))
         async with self.session.post(self.url + path, data=data, **options) as response:
             return Reply(response.status, response.headers.copy(), await response.read())
 
