@@ -61,5 +61,7 @@ def test_json_goes_round():
 
 def test_the_picture_is_a_png(tmp_path):
     pytest.importorskip("matplotlib")
-    draw(report(), tmp_path / "plot.png")
+    made = report()
+    made.samples = [one for one in made.samples if one.contestant != "vllm-router"]
+    draw(made, tmp_path / "plot.png")
     assert (tmp_path / "plot.png").read_bytes().startswith(b"\x89PNG")

@@ -8,8 +8,13 @@ from forebay.testing.bench.results import CaseFacts, Report
 from forebay.testing.bench.table import microseconds
 from forebay.testing.bench.targets import CONTENDER
 
-_COLOURS = {"nginx": "#b8c0c8", "vllm-router": "#7a8894", CONTENDER: "#0a7ea4"}
-_OTHER_COLOUR = "#d9b36c"
+_COLOURS = {
+    "nginx": ("#c3cad1", "#222222"),
+    "vllm-router": ("#7a8894", "white"),
+    CONTENDER: ("#0a7ea4", "white"),
+}
+"""Of the bar, and of the figure written on its foot, where no whisker reaches."""
+_OTHER_COLOURS = ("#d9b36c", "#222222")
 
 
 def draw(report: Report, path: Path) -> None:
@@ -28,6 +33,7 @@ def draw(report: Report, path: Path) -> None:
     for number, router in enumerate(routers):
         _draw_bars(axes, report, router, (number - (len(routers) - 1) / 2) * width, width)
     _dress(axes, report.cases)
+    figure.suptitle("What one request, or one stream chunk, costs in the router: less is better", fontsize=12)
     machine = report.machine
     figure.supxlabel(
         f"Median of {report.rounds} interleaved rounds, whiskers from least to largest. {machine['processor']}, "
@@ -44,29 +50,37 @@ def _draw_bars(axes: Any, report: Report, router: str, shift: float, width: floa
     bars = [(place + shift, one) for place, one in found if one is not None]
     heights = [one.median for _, one in bars]
     whiskers = [[one.median - one.least for _, one in bars], [one.largest - one.median for _, one in bars]]
-    drawn = axes.bar(
+    bar_colour, text_colour = _COLOURS.get(router, _OTHER_COLOURS)
+    axes.bar(
         [place for place, _ in bars],
         heights,
-        width * 0.92,
+        width * 0.94,
         yerr=whiskers,
-        error_kw={"elinewidth": 0.8, "ecolor": "#444444"},
-        color=_COLOURS.get(router, _OTHER_COLOUR),
+        error_kw={"elinewidth": 0.8, "ecolor": "#333333"},
+        color=bar_colour,
         label=f"{router} {report.versions[router]}",
     )
-    axes.bar_label(drawn, [microseconds(height) for height in heights], padding=2, fontsize=7)
+    for place, one in bars:
+        text = microseconds(one.median)
+        axes.text(
+            place,
+            0.012,
+            text,
+            color=text_colour,
+            fontsize=6,
+            ha="center",
+            transform=axes.get_xaxis_transform(),
+        )
 
 
 def _dress(axes: Any, cases: list[CaseFacts]) -> None:
     axes.set_yscale("log")
     axes.set_xticks(range(len(cases)), [case.title for case in cases])
     axes.set_ylabel("CPU time of the router, microseconds (log scale)")
-    axes.set_title(
-        "What one request (or one stream chunk) costs in the router: less is better", loc="left", fontsize=11
-    )
     axes.spines[["top", "right"]].set_visible(False)
     axes.grid(axis="y", which="major", color="#e4e4e4", linewidth=0.7)
     axes.set_axisbelow(True)
     axes.margins(y=0.12)
     axes.legend(
-        frameon=False, loc="lower left", bbox_to_anchor=(0, 1), ncols=4, fontsize=9, borderaxespad=0.2
+        frameon=False, loc="lower center", bbox_to_anchor=(0.5, 1), ncols=4, fontsize=9, borderaxespad=0.2
     )
