@@ -38,6 +38,14 @@ def test_a_long_line_is_refused_before_it_ends():
         ChunkedDecoder().feed(b"1;" + b"x" * 2000)
 
 
+def test_very_many_very_small_chunks_are_refused():
+    small = b"1\r\nx\r\n"
+    ChunkedDecoder().feed(small * 4096)
+    with pytest.raises(ChunkError, match="small"):
+        ChunkedDecoder().feed(small * 4097)
+    ChunkedDecoder().feed(b"10\r\n0123456789abcdef\r\n" * 5000)
+
+
 class Llhttp:
     def __init__(self):
         self.body = b""

@@ -498,3 +498,16 @@ async def test_room_is_given_back_as_soon_as_the_body_is_let_go(listen):
     assert (await client.reply())[0] == 200
     assert listener.budget.used_bytes == 0
     await client.close()
+
+
+async def test_a_pipelined_request_does_not_enter_the_call_that_ends_the_one_before(listen):
+    listener = await listen()
+    listener.handler.answer = lambda request, body, reply: None
+    client = await listener.connect()
+    client.send(GET + GET)
+    await listener.settle(lambda: listener.handler.replies)
+    await asyncio.sleep(0.01)
+    listener.handler.replies[0].respond(200, [], b"")
+    assert len(listener.handler.replies) == 1
+    await listener.settle(lambda: len(listener.handler.replies) == 2)
+    await client.close()

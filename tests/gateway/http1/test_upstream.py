@@ -1,7 +1,9 @@
 """Calls to engines that answer well, badly, late or not at all."""
 
 import asyncio
+import gzip
 import socket
+from pathlib import Path
 
 import pytest
 import pytest_asyncio
@@ -9,6 +11,7 @@ import pytest_asyncio
 from forebay.domain.outcome import FailureKind
 from forebay.gateway.http1.upstream import Upstreams, address
 
+CASES = Path(__file__).parents[2] / "cases"
 REQUEST = b"POST /v1/x HTTP/1.1\r\nhost: e\r\ncontent-length: 2\r\n\r\n"
 OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 
@@ -221,6 +224,47 @@ async def test_a_broken_reply_is_lost(upstreams, engine, raw, kind):
     assert ear.names.count("end") == 0
     assert upstreams.idle_connections(engine.url) == 0
     assert engine.connections == 1
+
+
+def packed_reply(packed):
+    return (
+        b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: %d\r\nA: b\r\n\r\n" % len(packed)
+        + packed
+    )
+
+
+@pytest.mark.parametrize("chunked", [True, False])
+async def test_p23_gzip_that_nobody_asked_for_comes_out_plain(upstreams, engine, chunked):
+    packed = (CASES / "p23_upstream_body.json.gz").read_bytes()
+    plain = (CASES / "p23_upstream_body.json").read_bytes()
+    raw = packed_reply(packed)
+    if chunked:
+        pieces = b"".join(b"1\r\n%c\r\n" % byte for byte in packed)
+        raw = (
+            b"HTTP/1.1 200 OK\r\ncontent-encoding: GZIP\r\nTransfer-Encoding: chunked\r\nA: b\r\n\r\n"
+            + pieces
+            + b"0\r\n\r\n"
+        )
+    engine.script = replies(raw, raw)
+    for _ in range(2):
+        ear = await call(upstreams, engine)
+        assert ear.body == plain
+        assert [header for header in ear.heard[1][2] if header[0] != b"transfer-encoding"] == [(b"a", b"b")]
+    assert engine.connections == 1
+
+
+@pytest.mark.parametrize(
+    "packed", [b"not gzip", gzip.compress(b"hello")[:-3], gzip.compress(bytes(64 * 1024 * 1024 + 1))]
+)
+async def test_gzip_that_cannot_be_undone_is_lost(upstreams, engine, packed):
+    engine.script = replies(packed_reply(packed))
+    assert (await call(upstreams, engine)).lost == [FailureKind.PROTOCOL]
+
+
+async def test_gzip_of_a_head_only_reply_is_left_as_it_is(upstreams, engine):
+    engine.script = replies(packed_reply(b"")[:-4].replace(b"Length: 0", b"Length: 9") + b"\r\n\r\n")
+    ear = await call(upstreams, engine, b"HEAD / HTTP/1.1\r\n\r\n", ())
+    assert (b"content-encoding", b"gzip") in ear.heard[1][2]
 
 
 @pytest.mark.parametrize("extra", [b"HTTP/1.1 200 OK\r\n\r\n", b"x", b"\x00"])

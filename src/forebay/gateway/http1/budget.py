@@ -3,6 +3,9 @@
 from collections import deque
 from collections.abc import Callable
 
+RESUME_BYTES = 1024 * 1024
+"""What an upload that is resumed is taken to need soon. Resuming all for the sake of one byte would overrun the room."""
+
 
 class BufferBudget:
     """Counts bytes held in bodies, by whoever holds them, and lets uploads wait for room.
@@ -11,13 +14,12 @@ class BufferBudget:
     its way (one read of each connection, 64 KiB). Waiters are resumed first come, first served.
     """
 
-    __slots__ = ("_resuming", "_waiting", "max_bytes", "used_bytes")
+    __slots__ = ("_waiting", "max_bytes", "used_bytes")
 
     def __init__(self, max_bytes: int) -> None:
         """`max_bytes` >= 1."""
         self.max_bytes = max_bytes
         self.used_bytes = 0
-        self._resuming = False
         self._waiting: deque[Callable[[], None]] = deque()
 
     @property
@@ -35,19 +37,15 @@ class BufferBudget:
         self.used_bytes += size
 
     def give(self, size: int) -> None:
-        """Give back what was taken, and resume waiters while there is room."""
+        """Give back what was taken, and resume as many waiters as there is room for, but one at least."""
         self.used_bytes -= size
-        if not self._waiting or self._resuming:
-            return  # a waiter that gives back at once must not resume the next from within
-        self._resuming = True
-        try:
-            while self._waiting and not self.full:
-                self._waiting.popleft()()
-        finally:
-            self._resuming = False
+        for _ in range(max(1, (self.max_bytes - self.used_bytes) // RESUME_BYTES)):
+            if self.full or not self._waiting:
+                break
+            self._waiting.popleft()()
 
     def wait(self, resume: Callable[[], None]) -> None:
-        """Call `resume` once when there is room again."""
+        """Call `resume` once when there is room again. It must only arrange for things to go on: it is called from within `give`."""
         self._waiting.append(resume)
 
     def forget(self, resume: Callable[[], None]) -> None:

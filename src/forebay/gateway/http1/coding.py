@@ -5,6 +5,7 @@ import zlib
 from forebay.gateway.http1.message import HeaderList
 
 _GZIP_WINDOW = 16 + zlib.MAX_WBITS
+_GZIP_NAMES = frozenset({b"gzip", b"x-gzip"})
 MAX_MEMBERS = 64
 """Of one gzip body. Compressors write one; each costs a copy of all that follows it, so a body of empty ones would be a bomb."""
 
@@ -24,7 +25,7 @@ def decode_body(coding: bytes | None, body: bytes | bytearray, max_bytes: int) -
     name = (coding or b"").strip().lower()
     if name in {b"", b"identity"}:
         return body
-    if name not in {b"gzip", b"x-gzip"}:
+    if name not in _GZIP_NAMES:
         raise CodingError(
             415, "unsupported-content-encoding", "the body's content-encoding is not gzip or identity"
         )
@@ -53,17 +54,38 @@ def gunzip(data: bytes | bytearray, max_bytes: int) -> bytes:
     raise zlib.error(f"more than {MAX_MEMBERS} gzip members")
 
 
-def is_gzip(headers: HeaderList) -> bool:
-    """Whether these headers say that the body is gzip."""
-    return any(
-        name == b"content-encoding" and value.lower() in {b"gzip", b"x-gzip"} for name, value in headers
-    )
+class Gunzip:
+    """Undoes a gzip body as it comes. Raises CodingError past `max_bytes` or when it is broken."""
+
+    __slots__ = ("_left", "_member")
+
+    def __init__(self, max_bytes: int) -> None:
+        self._left = max_bytes
+        self._member = zlib.decompressobj(_GZIP_WINDOW)
+
+    @property
+    def complete(self) -> bool:
+        """The end of the compressed data has come."""
+        return self._member.eof
+
+    def feed(self, data: bytes) -> bytes:
+        """What `data` holds, decoded."""
+        if self._member.eof:
+            raise CodingError(502, "bad-content-encoding", "bytes after the end of a gzip body")
+        try:
+            out = self._member.decompress(data, self._left + 1)
+        except zlib.error:
+            raise CodingError(502, "bad-content-encoding", "the body is not valid gzip") from None
+        self._left -= len(out)
+        if self._left < 0 or self._member.unused_data:
+            raise CodingError(
+                502, "bad-content-encoding", "a gzip body is too large, or goes on after its end"
+            )
+        return out
 
 
-def accepts_gzip(accept_encoding: bytes | None) -> bool:
-    """Whether a client that sent this Accept-Encoding takes gzip. A weight of 0 is a no; a name speaks louder than `*`."""
-    offers: dict[bytes, bool] = {}
-    for offer in (accept_encoding or b"").lower().split(b","):
-        name, _, weight = offer.partition(b";")
-        offers[name.strip()] = weight.replace(b" ", b"").rstrip(b"0") not in {b"q=", b"q=0."} or not weight
-    return offers.get(b"gzip", offers.get(b"x-gzip", offers.get(b"*", False)))
+def without_gzip(headers: HeaderList) -> HeaderList | None:
+    """The headers of the decoded body, if these say that the body is gzip; None if not."""
+    if not any(name == b"content-encoding" and value.lower() in _GZIP_NAMES for name, value in headers):
+        return None
+    return [header for header in headers if header[0] not in {b"content-encoding", b"content-length"}]

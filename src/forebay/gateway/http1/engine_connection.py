@@ -8,12 +8,18 @@ import httptools
 
 from forebay.domain.outcome import FailureKind
 from forebay.gateway.http1.call import Call
+from forebay.gateway.http1.coding import CodingError, Gunzip, without_gzip
 from forebay.gateway.http1.message import HeaderList
 
 log = logging.getLogger(__name__)
 
 MAX_HEAD_BYTES = 64 * 1024
 """Of a reply. Twice what clients may send us; engines answer with a few hundred bytes."""
+
+
+MAX_DECODED_BYTES = 64 * 1024 * 1024
+"""Of a reply that comes as gzip, which we never ask for: it is decoded, so that its usage can be read and the client get it
+plain; twice what clients may send us."""
 
 
 class Home(Protocol):
@@ -44,7 +50,7 @@ class EngineConnection(asyncio.Protocol):
     """Callbacks only. The parser's callbacks collect; the sink is told after each read, outside the parser."""
 
     __slots__ = (
-        "_answered", "_call", "_dirty", "_ended", "_head_bytes", "_headers", "_home", "_keep_alive", "_parser", "_pieces",
+        "_answered", "_call", "_dirty", "_ended", "_gunzip", "_head_bytes", "_headers", "_home", "_keep_alive", "_parser", "_pieces",
         "_reused", "_status", "_told_head", "_until_close", "idle_since", "transport", "url",
     )  # fmt: skip
 
@@ -69,6 +75,7 @@ class EngineConnection(asyncio.Protocol):
         self._until_close = False  # the body ends where the connection ends
         self._ended = False
         self._head_bytes = 0
+        self._gunzip: Gunzip | None = None
 
     # --- the call's side --------------------------------------------------------------------------------------------
 
@@ -206,20 +213,37 @@ class EngineConnection(asyncio.Protocol):
         try:
             if self._status and not self._told_head:
                 self._told_head = True
-                headers, self._headers = self._headers, []
-                call.sink.on_head(self._status, headers)
-            if self._pieces:
-                pieces, self._pieces = self._pieces, []
-                if not call.done:
-                    call.sink.on_data(pieces[0] if len(pieces) == 1 else b"".join(pieces))
+                call.sink.on_head(self._status, self._take_headers(call))
+            if self._pieces and not call.done:
+                data = self._take_pieces()
+                if data:
+                    call.sink.on_data(data)
             if self._ended and not call.done:
                 self._finish(call)
+        except CodingError as error:
+            self._fail(call, FailureKind.PROTOCOL, error.message)
         except Exception:
             log.exception("a reply could not be handled")
             if not call.done:
                 self._fail(call, FailureKind.PROTOCOL, "internal error")
 
+    def _take_headers(self, call: Call) -> HeaderList:
+        headers, self._headers = self._headers, []
+        decoded = None if call.head_only else without_gzip(headers)
+        if decoded is None:
+            return headers
+        self._gunzip = Gunzip(MAX_DECODED_BYTES)
+        return decoded
+
+    def _take_pieces(self) -> bytes:
+        pieces, self._pieces = self._pieces, []
+        data = pieces[0] if len(pieces) == 1 else b"".join(pieces)
+        return self._gunzip.feed(data) if self._gunzip is not None else data
+
     def _finish(self, call: Call) -> None:
+        if self._gunzip is not None and not self._gunzip.complete:
+            self._fail(call, FailureKind.PROTOCOL, "a gzip body ends too early")
+            return
         self._call = None
         sink = call.sink
         was_paused = call.paused

@@ -18,6 +18,10 @@ from forebay.gateway.http1.request_head import CHUNKED, RequestHead, check_growi
 
 log = logging.getLogger(__name__)
 
+MAX_BLANK_LINES = 2
+"""Before a request line; RFC 9112 section 2.2 wants one forgiven, for clients that end a body with a line of their own."""
+MAX_REQUESTS_A_TURN = 8
+"""Pipelined requests of one connection that are begun before others get their turn."""
 _CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
 _RESET_ON_CLOSE = struct.pack("ii", 1, 0)  # SO_LINGER: on, 0 seconds
 
@@ -151,17 +155,23 @@ class ServerProtocol(asyncio.BufferedProtocol):
             return
         self._running = True
         try:
-            while self._state is _HEAD and self._held and self.writable and self._take_head():
-                pass
+            for _ in range(MAX_REQUESTS_A_TURN):
+                if not self._ready() or not self._take_head():
+                    return
         finally:
             self._running = False
+        if self._ready():
+            self._connections.loop.call_soon(self._run)
+
+    def _ready(self) -> bool:
+        return self._state is _HEAD and bool(self._held) and self.writable
 
     def _take_head(self) -> bool:
         """Begin the request at the front of what is held; False if its head is not whole or not right."""
         limits = self._connections.limits
         data = self._held
-        while data.startswith(b"\r\n"):  # RFC 9112 section 2.2: some clients end a body with one too many
-            data = data[2:]
+        for _ in range(MAX_BLANK_LINES):
+            data = data.removeprefix(b"\r\n")
         end = data.find(HEAD_END)
         try:
             if end < 0:
@@ -276,9 +286,13 @@ class ServerProtocol(asyncio.BufferedProtocol):
         upload.go_on(self._now())
         self._resume()
         if upload.body.complete:
-            self._deliver(upload.body.buffer)
+            self._connections.loop.call_soon(self._deliver_late, upload)  # not within whoever gave the room
         else:
             self._read_on(upload)
+
+    def _deliver_late(self, upload: Upload) -> None:
+        if self._upload is upload:
+            self._deliver(upload.body.buffer)
 
     def _deliver(self, body: bytes | bytearray) -> None:
         assert self._head is not None
@@ -313,7 +327,9 @@ class ServerProtocol(asyncio.BufferedProtocol):
             self.deadline = self._now() + self._connections.limits.idle_timeout_seconds
             if self.writable:
                 self._resume()
-                self._run()
+            if self._held and not self._running:
+                # Not now: whoever ends this reply may be in the middle of something that the next request would enter.
+                self._connections.loop.call_soon(self._run)
         elif self._unread or self._held:
             self._linger()
         else:
