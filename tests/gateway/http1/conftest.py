@@ -10,6 +10,9 @@ import uvloop
 from forebay.gateway.http1.budget import BufferBudget
 from forebay.gateway.http1.connections import Connections
 from forebay.gateway.http1.limits import InboundLimits
+from forebay.gateway.http1.upstream import Upstreams
+
+REQUEST = b"POST /v1/x HTTP/1.1\r\nhost: e\r\ncontent-length: 2\r\n\r\n"
 
 
 def pytest_asyncio_loop_factories(config, item):
@@ -149,6 +152,53 @@ async def listen():
     await asyncio.sleep(0.01)
 
 
+class Ear:
+    """A sink that keeps what it hears."""
+
+    def __init__(self):
+        self.heard = []
+        self.ended = asyncio.Event()
+        self.act = lambda what: None
+
+    def hear(self, what, *rest):
+        self.heard.append((what, *rest))
+        if what in {"end", "lost"}:
+            self.ended.set()
+        self.act(what)
+
+    def on_connected(self):
+        self.hear("connected")
+
+    def on_head(self, status, headers):
+        self.hear("head", status, headers)
+
+    def on_data(self, data):
+        self.hear("data", data)
+
+    def on_end(self):
+        self.hear("end")
+
+    def on_lost(self, kind, detail):
+        self.hear("lost", kind, detail)
+
+    async def end(self):
+        async with asyncio.timeout(5):
+            await self.ended.wait()
+        return self
+
+    @property
+    def names(self):
+        return [what for what, *_ in self.heard]
+
+    @property
+    def body(self):
+        return b"".join(rest[0] for what, *rest in self.heard if what == "data")
+
+    @property
+    def lost(self):
+        return [rest[0] for what, *rest in self.heard if what == "lost"]
+
+
 class Engine:
     """A raw engine: `script` is run for each connection with its reader and writer."""
 
@@ -172,6 +222,28 @@ class Engine:
             pass
         finally:
             writer.close()
+
+    def replies(self, *raw, then=None):
+        """Answer each request of a connection with the next of these bytes."""
+
+        async def script(engine, reader, writer):
+            for reply in raw:
+                await engine.request(reader)
+                writer.write(reply)
+                await writer.drain()
+            await (then(engine, reader, writer) if then is not None else reader.read())
+
+        self.script = script
+
+    def ear(self):
+        """A sink."""
+        return Ear()
+
+    async def call(self, upstreams, head=None, body=(b"hi",)):
+        """One whole call; what its sink heard."""
+        ear = Ear()
+        upstreams.send(self.url, REQUEST if head is None else head, body, ear)
+        return await ear.end()
 
     async def request(self, reader):
         """Read one whole request with a content-length."""
@@ -200,3 +272,13 @@ async def engine():
 @pytest.fixture
 def teller():
     return Teller()
+
+
+@pytest_asyncio.fixture
+async def upstreams():
+    upstreams = Upstreams(
+        asyncio.get_running_loop(), connect_timeout_seconds=1.0, idle_seconds=2.0, max_idle_per_endpoint=4
+    )
+    yield upstreams
+    upstreams.close()
+    await asyncio.sleep(0.02)
