@@ -71,7 +71,7 @@ def crowded_batch(rng: Random, size: int) -> tuple[Tensor, Tensor, tuple[int, in
     return *_pixels(drawn), (height // 14, width // 14)
 
 
-def draw_batch(rng: Random, layout: str = "") -> Batch:
+def draw_batch(rng: Random, layout: str = "", course: scenes.Course = scenes.EVEN) -> Batch:
     """A batch of one layout (drawn where not given): all pictures of one size."""
     layout = layout or rng.choices(list(LAYOUTS), list(LAYOUTS.values()))[0]
     if layout == "text":
@@ -85,9 +85,9 @@ def draw_batch(rng: Random, layout: str = "") -> Batch:
         prefixes = [_opening(rng) + 2 * _picture(tokens) for _ in pairs]
         rows = [Row(p, [segment([a]) for a in asks]) for p, (_, _, asks) in zip(prefixes, pairs, strict=True)]
     else:
-        drawn = [scenes.scene(rng, height, width) for _ in range(count)]
+        drawn = [scenes.scene(rng, height, width, course=course) for _ in range(count)]
         make = _image_first if layout == "image_first" else _text_first
-        rows = [make(rng, picture, tokens) for picture in drawn]
+        rows = [make(rng, picture, tokens, course) for picture in drawn]
     return pack(rows, *_pixels(drawn), (height // 14, width // 14))
 
 
@@ -179,15 +179,17 @@ def _spoken(rng: Random, ask: Ask) -> Ask:
     return ask
 
 
-def _image_first(rng: Random, picture: scenes.Scene, tokens: int) -> Row:
+def _image_first(rng: Random, picture: scenes.Scene, tokens: int, course: scenes.Course) -> Row:
     asks = [_spoken(rng, ask) for ask in rng.sample(picture.asks, min(4, len(picture.asks)))]
+    if course.counts and all(ask.kind != "count" for ask in asks):
+        asks += [ask for ask in picture.asks if ask.kind == "count"]
     turns = [[ask] for ask in asks]
     if len(asks) > 1 and rng.random() < 0.12:
         turns = [asks[:2], *turns[2:]]
     return Row(_opening(rng) + _picture(tokens), [segment(turn) for turn in turns])
 
 
-def _text_first(rng: Random, picture: scenes.Scene, tokens: int) -> Row:
+def _text_first(rng: Random, picture: scenes.Scene, tokens: int, _: scenes.Course) -> Row:
     ask = rng.choice(picture.asks)
     answer = Segment(*_answer_only(ask), ask.kind)
     return Row([*_opening(rng), *encode(ask.question), *_picture(tokens)], [answer])

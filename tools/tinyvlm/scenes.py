@@ -56,6 +56,31 @@ FIRST_STAGE_KINDS = {
 }
 
 
+@dataclass(frozen=True)
+class Course:
+    """How a part of training draws scenes: shares of the kinds, and of the counts 1 to 5 (even where empty)."""
+
+    kinds: dict[str, float]
+    counts: tuple[float, ...] = ()
+
+
+EVEN = Course(SCENE_KINDS)
+# Four and five are told apart last, and a composed answer needs every part right.
+HARD = Course(
+    {
+        "one": 0.08,
+        "several": 0.28,
+        "digit": 0.06,
+        "number": 0.11,
+        "word": 0.05,
+        "letters": 0.08,
+        "composed": 0.28,
+        "nothing": 0.06,
+    },
+    (0.08, 0.12, 0.2, 0.3, 0.3),
+)
+
+
 @dataclass
 class Scene:
     """A picture (uint8 [height, width, 3]), what may be asked of it, and what stands where."""
@@ -80,6 +105,13 @@ class Sheet:
     pen: ImageDraw.ImageDraw
     marks: list[Mark] = field(default_factory=list)
     taken: list[drawing.Box] = field(default_factory=list)
+    counts: tuple[float, ...] = ()
+
+    def draw_count(self, least: int) -> int:
+        """How many shapes to draw, `least` to 5."""
+        if not self.counts:
+            return self.rng.randint(least, 5)
+        return self.rng.choices(range(least, 6), self.counts[least - 1 :])[0]
 
     @property
     def scale(self) -> float:
@@ -112,12 +144,13 @@ def draw_kind(rng: Random, shares: dict[str, float]) -> str:
     return rng.choices(list(shares), list(shares.values()))[0]
 
 
-def scene(rng: Random, height: int, width: int, kind: str = "") -> Scene:
-    """Draw one picture of `kind` (a key of SCENE_KINDS; drawn where not given)."""
-    kind = kind or draw_kind(rng, SCENE_KINDS)
+def scene(rng: Random, height: int, width: int, kind: str = "", course: Course = EVEN) -> Scene:
+    """Draw one picture of `kind` (a key of SCENE_KINDS; drawn by the course where not given)."""
+    kind = kind or draw_kind(rng, course.kinds)
     if kind == "nothing":
         return _nothing(rng, height, width)
     sheet = new_sheet(rng, height, width)
+    sheet.counts = course.counts
     asks = DRAWERS[kind](sheet)
     return Scene(_film(rng, sheet.image), asks, sheet.marks)
 
@@ -189,7 +222,7 @@ def _one(sheet: Sheet) -> list[Ask]:
 
 def _several(sheet: Sheet) -> list[Ask]:
     rng = sheet.rng
-    for _ in range(rng.randint(2, 5)):
+    for _ in range(sheet.draw_count(2)):
         add_shape(sheet, 9 * sheet.scale, 16 * sheet.scale)
     marks = sheet.marks
     shapes, colours = [m.kind for m in marks], [m.colour for m in marks]
@@ -230,7 +263,7 @@ def _composed(sheet: Sheet) -> list[Ask]:
     number = two_digits(rng)
     add_text(sheet, number, int(32 * sheet.scale), int(42 * sheet.scale))
     shape, colour = rng.choice(SHAPES), rng.choice(sheet.background.usable)
-    wanted = rng.randint(1, 5)
+    wanted = sheet.draw_count(1)
     small = 9 * sheet.scale * (0.85 if min(sheet.image.size) < 112 else 1.0)
     radius = rng.uniform(small, small * 1.5)
     shapes = [add_shape(sheet, radius * 0.93, radius, shape, colour) for _ in range(wanted)]

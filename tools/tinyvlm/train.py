@@ -1,6 +1,6 @@
 """Train in two stages: the vision tower alone on per-patch truth, then everything jointly on questions.
 
-    PYTHONPATH=tools python -m tinyvlm.train --out build/tinyvlm --vision-steps 1800 --joint-steps 8000
+    PYTHONPATH=tools python -m tinyvlm.train --out build/tinyvlm --vision-steps 1800 --joint-steps 8600
 
 Schedules count steps, data comes from (seed, step), and a checkpoint holds the optimiser: a run that was stopped and
 started again from its checkpoint ends at the same weights. While the learning rate is still constant, a run may also be
@@ -19,7 +19,7 @@ import torch
 import torch.nn.functional as F  # noqa: N812  (the name that the library's own documents use)
 from torch import Tensor, nn
 
-from tinyvlm import architecture, batches, forward, optimise
+from tinyvlm import architecture, batches, forward, optimise, scenes
 from tinyvlm.drawing import LABEL_SIZES
 from tinyvlm.vocabulary import IMAGE_PAD
 
@@ -39,6 +39,7 @@ class Recipe:
     vision_rate: float
     joint_rate: float
     decay_from: float
+    hard_from: int
 
 
 @dataclass
@@ -140,7 +141,9 @@ class Trainer:
         return self._label_loss(states, labels)
 
     def _joint_loss(self) -> Tensor:
-        batch = batches.draw_batch(batches.step_rng(self.recipe.seed, self.step, "joint"))
+        hard = self.step - self.recipe.vision_steps >= self.recipe.hard_from
+        rng = batches.step_rng(self.recipe.seed, self.step, "joint")
+        batch = batches.draw_batch(rng, course=scenes.HARD if hard else scenes.EVEN)
         embedded = self.language.embed_tokens(batch.ids)
         label_loss = torch.zeros(())
         if batch.patches is not None and batch.labels is not None:
@@ -206,12 +209,13 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True, help="folder for checkpoints")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--vision-steps", type=int, default=1800)
-    parser.add_argument("--joint-steps", type=int, default=8000)
+    parser.add_argument("--joint-steps", type=int, default=8600)
     parser.add_argument("--vision-rate", type=float, default=3e-3)
     parser.add_argument("--joint-rate", type=float, default=2.5e-3)
     parser.add_argument(
         "--decay-from", type=float, default=0.55, help="share of a stage after which the rate falls"
     )
+    parser.add_argument("--hard-from", type=int, default=3000, help="joint step from which scenes are harder")
     parser.add_argument("--save-every", type=int, default=200, help="steps between checkpoints")
     parser.add_argument("--threads", type=int, default=int(os.environ.get("OMP_NUM_THREADS", "1")))
     options = vars(parser.parse_args())
