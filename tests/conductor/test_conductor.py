@@ -317,14 +317,14 @@ def test_usage_teaches_the_price_of_text():
 
 def test_a_decision_keeps_its_trace():
     book = play(conductor(pool(profile=profile("multimodal"))))
-    book >> Arrived(0, request(media=(picture(),), prefix_blocks=(1, 2))) << Dispatch
+    book >> Arrived(0, request(media=(picture(),), prefix_blocks=(1, 2), prefix_tokens=(64, 464))) << Dispatch
     (decision,) = book.decisions
     assert decision.image_tokens == 400
     assert {trace.name for trace in decision.placement.scorers} >= {"visual", "decode", "communication"}
     # The prompt is there now: the other endpoint would have to do the work again.
     first = book.last.endpoint.slot
     book >> Finished(5, R0, Usage()) << None
-    book >> Arrived(6, request("again", media=(picture(),), prefix_blocks=(1, 2))) << Dispatch
+    book >> Arrived(6, request("again", media=(picture(),), prefix_blocks=(1, 2), prefix_tokens=(64, 464))) << Dispatch
     assert book.last.endpoint.slot == first
 
 

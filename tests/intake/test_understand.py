@@ -115,8 +115,7 @@ def test_wrong_types_are_refused(refused, key, value):
 def test_p39_another_picture_is_another_prompt(read, case):
     a, b = (read(case(f"p39_same_text_image_{name}.json")).request for name in "ab")
     assert a.text == b.text
-    assert a.prefix_blocks[0] == b.prefix_blocks[0]
-    assert a.prefix_blocks[1] != b.prefix_blocks[1]
+    assert not set(a.prefix_blocks) & set(b.prefix_blocks)
 
 
 def test_the_request_has_what_the_client_said(read):

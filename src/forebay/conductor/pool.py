@@ -83,11 +83,11 @@ class Pool:
         return self.plan.profile.place(ask, self.beliefs.facts(at), rng)
 
     def _cached_tokens(self, request: InferenceRequest, demand: Demand) -> Mapping[int, float]:
-        blocks = len(request.prefix_blocks)
-        if not blocks:
+        if not request.prefix_blocks:
             return NO_MATCH
         matched = self.residency.matched(request.prefix_blocks)
-        return {slot: demand.prompt_tokens * count / blocks for slot, count in matched.items()}
+        most, covered = demand.prompt_tokens, request.prefix_tokens
+        return {slot: float(min(most, covered[count - 1])) for slot, count in matched.items()}
 
     # --- an attempt's way; each is called once, in this order
 
@@ -113,7 +113,9 @@ class Pool:
 
     def progressed(self, journey: "Journey", event: "Progress") -> None:
         """The attempt's decode goes on."""
-        self.beliefs.progress(journey.slot, journey.attempt, event.output_tokens, event.largest_gap_us, event.at)
+        self.beliefs.progress(
+            journey.slot, journey.attempt, event.output_tokens, event.largest_gap_us, event.at
+        )
 
     def finished(self, journey: "Journey", usage: Usage, at: int) -> None:
         """The attempt ended well, and its usage teaches."""
@@ -193,7 +195,11 @@ class Pool:
 
     def overdue(self, at: int) -> set[int]:
         """Slots whose drain limit is over."""
-        return {slot for slot, until in self._drain_until.items() if until <= at and self.beliefs.row(slot).in_flight}
+        return {
+            slot
+            for slot, until in self._drain_until.items()
+            if until <= at and self.beliefs.row(slot).in_flight
+        }
 
     def next_moment(self, at: int) -> int | None:
         """When time alone changes something here: a breaker, the queue, a drain limit. None if nothing waits."""

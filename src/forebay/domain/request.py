@@ -62,7 +62,7 @@ class InferenceRequest(msgspec.Struct, frozen=True, gc=False):
 
     `model` is the name as the client wrote it; `max_output_tokens` is 0 when not stated. `prefix_blocks` are chained
     hashes of the prompt's first blocks, media included, first block first: equal lists of hashes mean equal prompts
-    so far. `needs` are the abilities that an endpoint must have.
+    so far; `prefix_tokens` tells about how many tokens the prompt has up to the end of each. `needs` are the abilities that an endpoint must have.
     """
 
     request_id: str
@@ -72,6 +72,7 @@ class InferenceRequest(msgspec.Struct, frozen=True, gc=False):
     text: TextMeasure
     media: tuple[MediaItem, ...] = ()
     prefix_blocks: tuple[int, ...] = ()
+    prefix_tokens: tuple[int, ...] = ()
     stream: bool = False
     usage_wanted: bool = False
     max_output_tokens: int = 0

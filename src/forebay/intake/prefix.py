@@ -1,45 +1,78 @@
 """Chained hashes of a prompt's first blocks: two prompts that share the first k hashes begin alike."""
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import xxhash
 
 # About 64 tokens of English, four blocks of vLLM's default cache.
 BLOCK_BYTES = 256
+BLOCK_TOKENS = BLOCK_BYTES // 4
 # 16 KiB of text. Longer common beginnings are told apart no better by more hashes.
 MAX_BLOCKS = 64
 _HASH_BYTES = 16
 
 
-def prefix_blocks(segments: Sequence[str | int]) -> tuple[int, ...]:
-    """Hashes of a prompt in order: texts, and media by their 128-bit hashes.
+class Medium(NamedTuple):
+    """A medium, or a run of token ids, in a prompt: its 128-bit hash, and the tokens that it takes."""
 
-    A medium is a block by itself and closes the text block before it. A last block of text that is not full is left
-    out: what follows would change it.
+    content_hash: int
+    tokens: int
+
+
+class Prefix(NamedTuple):
+    """Hashes of the first blocks, and how many tokens the prompt has up to the end of each, about."""
+
+    blocks: tuple[int, ...] = ()
+    tokens: tuple[int, ...] = ()
+
+
+def prefix_of(segments: Sequence[str | Medium]) -> Prefix:
+    """The prefix of a prompt, whose segments come in its order.
+
+    A block is 256 bytes of text, or a medium with the text before it that fills no block of its own: so a few words
+    that every prompt begins with are no block, and weigh nothing. The last text that is not full is left out, since
+    what follows would change it.
     """
-    blocks: list[int] = []
+    chain = _Chain()
     run: list[str] = []
-    seed = 0
     for segment in segments:
         if isinstance(segment, str):
             run.append(segment)
             continue
-        seed = _chain_text(blocks, seed, "".join(run), closed=True)
+        rest = chain.text("".join(run))
         run.clear()
-        seed = xxhash.xxh3_64_intdigest(segment.to_bytes(_HASH_BYTES), seed)
-        blocks.append(seed)
-        if len(blocks) >= MAX_BLOCKS:
-            return tuple(blocks[:MAX_BLOCKS])
-    _chain_text(blocks, seed, "".join(run), closed=False)
-    return tuple(blocks[:MAX_BLOCKS])
+        chain.block(rest + segment.content_hash.to_bytes(_HASH_BYTES), len(rest) // 4 + segment.tokens)
+        if len(chain.blocks) >= MAX_BLOCKS:
+            break
+    else:
+        chain.text("".join(run))
+    return Prefix(tuple(chain.blocks), tuple(chain.tokens))
 
 
-def _chain_text(blocks: list[int], seed: int, text: str, *, closed: bool) -> int:
-    room = (MAX_BLOCKS - len(blocks)) * BLOCK_BYTES
-    data = text[:room].encode()[:room]
-    digest = xxhash.xxh3_64_intdigest
-    end = len(data) if closed else len(data) - BLOCK_BYTES + 1
-    for at in range(0, end, BLOCK_BYTES):
-        seed = digest(data[at : at + BLOCK_BYTES], seed)
-        blocks.append(seed)
-    return seed
+class _Chain:
+    """Blocks so far; each hash is seeded by the one before."""
+
+    __slots__ = ("_covered", "_seed", "blocks", "tokens")
+
+    def __init__(self) -> None:
+        self.blocks: list[int] = []
+        self.tokens: list[int] = []
+        self._seed = 0
+        self._covered = 0
+
+    def block(self, data: bytes, tokens: int) -> None:
+        if len(self.blocks) < MAX_BLOCKS:
+            self._seed = xxhash.xxh3_64_intdigest(data, self._seed)
+            self._covered += tokens
+            self.blocks.append(self._seed)
+            self.tokens.append(self._covered)
+
+    def text(self, text: str) -> bytes:
+        """Take the full blocks of `text`, and return the rest."""
+        room = (MAX_BLOCKS - len(self.blocks)) * BLOCK_BYTES
+        data = text[:room].encode()[:room]
+        end = len(data) - len(data) % BLOCK_BYTES
+        for at in range(0, end, BLOCK_BYTES):
+            self.block(data[at : at + BLOCK_BYTES], BLOCK_TOKENS)
+        return data[end:]

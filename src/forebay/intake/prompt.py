@@ -7,7 +7,7 @@ from forebay.domain.ability import Ability
 from forebay.domain.request import TextMeasure
 from forebay.intake.document import malformed
 from forebay.intake.media_reader import MediaReader, Place
-from forebay.intake.prefix import prefix_blocks
+from forebay.intake.prefix import Medium, Prefix, prefix_of
 from forebay.intake.settings import IntakeSettings
 from forebay.intake.skeleton import Skeleton
 from forebay.intake.text import measure
@@ -27,7 +27,7 @@ class Prompt:
         self._skeleton = skeleton
         self._settings = settings
         self._texts: list[str] = []
-        self._segments: list[str | int] = []
+        self._segments: list[str | Medium] = []
         self._unread_bytes = 0
 
     def turn(self, role: str) -> None:
@@ -44,7 +44,7 @@ class Prompt:
     def tokens(self, ids: list[int]) -> None:
         """Add text given as token ids."""
         self._unread_bytes += _BYTES_PER_TOKEN * len(ids)
-        self._segments.append(xxhash.xxh3_128_intdigest(msgspec.json.encode(ids)))
+        self._segments.append(Medium(xxhash.xxh3_128_intdigest(msgspec.json.encode(ids)), len(ids)))
 
     def json(self, raw: bytes) -> None:
         """Add JSON that the engine will write into its prompt, such as tool schemas."""
@@ -53,16 +53,16 @@ class Prompt:
 
     def url(self, modality: Ability, url: str, place: Place) -> None:
         """Add a medium given by a data URL or a remote one."""
-        self._segments.append(self.media.url(modality, url, place))
+        self._medium(self.media.url(modality, url, place))
 
     def data(self, modality: Ability, data: str, declared_mime: str, place: Place) -> None:
         """Add a medium given as base64."""
-        self._segments.append(self.media.data(modality, data, declared_mime, place))
+        self._medium(self.media.data(modality, data, declared_mime, place))
 
     def unseen(self, modality: Ability, place: Place) -> None:
         """Add a medium whose bytes are not in the request."""
         self.media.unseen(modality, place)
-        self._segments.append(0)
+        self._medium(0)
 
     def document(self, data: str) -> None:
         """Add a document that is not read. It counts as a few pages of text."""
@@ -73,9 +73,14 @@ class Prompt:
         """All text by script."""
         return measure(self._texts, self.turns, self._unread_bytes)
 
-    def prefix_blocks(self) -> tuple[int, ...]:
+    def prefix(self) -> Prefix:
         """Chained hashes of its beginning."""
-        return prefix_blocks(self._segments)
+        return prefix_of(self._segments)
+
+    def _medium(self, content_hash: int) -> None:
+        """The medium that was read last takes its place in the prompt."""
+        item = self.media.items[-1]
+        self._segments.append(Medium(content_hash, item.tokens + item.wrapper_tokens))
 
     def _add(self, text: str) -> None:
         self._texts.append(text)

@@ -102,6 +102,7 @@ def understand(
     _check_rest(skeleton)
     stream = members.get("stream", _FLAG) or False
     edits, usage_wanted = _edits(api, form, members, skeleton, stream=stream)
+    prefix = prompt.prefix()
     request = InferenceRequest(
         request_id=request_id,
         api=api,
@@ -109,7 +110,8 @@ def understand(
         needs=form.needs | media.needs if media.items else form.needs,
         text=prompt.measure(),
         media=tuple(media.items),
-        prefix_blocks=prompt.prefix_blocks(),
+        prefix_blocks=prefix.blocks,
+        prefix_tokens=prefix.tokens,
         stream=stream,
         usage_wanted=usage_wanted,
         max_output_tokens=_max_output_tokens(form, members),

@@ -32,6 +32,7 @@ def requests(draw: st.DrawFn, request_id: str = "r") -> InferenceRequest:
     """A chat for model `m`, of text and perhaps some pictures."""
     media = tuple(draw(st.lists(pictures, max_size=3)))
     needs = Ability.TEXT | Ability.CHAT | (Ability.IMAGE if media else Ability(0))
+    blocks = tuple(draw(st.lists(st.integers(1, 30), max_size=4)))
     return build.request(
         request_id,
         api=Api.CHAT,
@@ -40,5 +41,6 @@ def requests(draw: st.DrawFn, request_id: str = "r") -> InferenceRequest:
         media=media,
         stream=draw(st.booleans()),
         max_output_tokens=draw(st.integers(0, 500)),
-        prefix_blocks=tuple(draw(st.lists(st.integers(1, 30), max_size=4))),
+        prefix_blocks=blocks,
+        prefix_tokens=tuple(64 * (place + 1) for place in range(len(blocks))),
     )
