@@ -143,7 +143,20 @@ def check_hidden_media(document: bytes, items: int) -> None:
 
 _MEDIA_ADDRESS = re.compile(rb'"(?:url|data|file_data)"')
 _MEDIA_KEYS = frozenset(
-    "type url data file_data image_url audio_url video_url input_audio source file content role".split()
+    [
+        "type",
+        "url",
+        "data",
+        "file_data",
+        "image_url",
+        "audio_url",
+        "video_url",
+        "input_audio",
+        "source",
+        "file",
+        "content",
+        "role",
+    ]
 )
 
 
