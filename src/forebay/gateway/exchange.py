@@ -136,6 +136,7 @@ class Exchange:
         """The client is about to see content: from here on there is no second attempt, and no need for the body."""
         self.content_sent = True
         self.body = None
+        self.reply.release_body()
         self.told_at = at
         assert self.attempt is not None
         self.gateway.driver.feed(FirstToken(at, self.attempt))

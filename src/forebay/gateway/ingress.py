@@ -85,8 +85,9 @@ class Ingress:
             exchange.gone()
 
     def on_bad(self, status: int, code: str, message: str, reply: ReplyWriter) -> None:
-        """A rule of the HTTP floor was broken."""
+        """A rule of the HTTP floor was broken, or a request could not be served for a fault of ours."""
         send_error(reply, Api.CHAT, status, code, message)
+        self.on_gone(reply)
         self._tell("", status, code)
 
     def _tell(
