@@ -8,7 +8,9 @@ from forebay.config.assemble import Assembly, PoolAssembly, load
 
 def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     """Add `check` to the command line."""
-    parser = subparsers.add_parser("check", help="validate a configuration and print its plan", description=__doc__)
+    parser = subparsers.add_parser(
+        "check", help="validate a configuration and print its plan", description=__doc__
+    )
     parser.add_argument("file", type=Path, metavar="FILE")
 
 

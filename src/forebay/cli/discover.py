@@ -26,7 +26,9 @@ class Found(msgspec.Struct, frozen=True):
     model: str
 
 
-async def pools_behind(urls: list[str], profile: str, patience_seconds: float = PATIENCE_SECONDS) -> list[object]:
+async def pools_behind(
+    urls: list[str], profile: str, patience_seconds: float = PATIENCE_SECONDS
+) -> list[object]:
     """Pools in the configuration's shape, one per model, endpoints in the order given.
 
     Waits for engines that are still loading, and says so. Raises ConfigError for those that never answered.
@@ -48,7 +50,9 @@ async def _patiently(session: aiohttp.ClientSession, url: str, patience_seconds:
     told = False
     while (found := await ask(session, url)) is None:
         if loop.time() > deadline:
-            raise ConfigError(url, f"no engine has answered for {patience_seconds:.0f} s", "is it running there?")
+            raise ConfigError(
+                url, f"no engine has answered for {patience_seconds:.0f} s", "is it running there?"
+            )
         if not told:
             print(f"forebay: waiting for the engine at {url} ...", file=sys.stderr)
             told = True

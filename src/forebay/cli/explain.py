@@ -15,8 +15,12 @@ ASK_SECONDS = 5.0
 def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     """Add `explain` to the command line."""
     parser = subparsers.add_parser("explain", help="why a request went where it went", description=__doc__)
-    parser.add_argument("request_id", metavar="REQUEST-ID", help="as echoed in x-request-id and the access log")
-    parser.add_argument("--admin", default="127.0.0.1:8081", help="the gateway's admin address, default %(default)s")
+    parser.add_argument(
+        "request_id", metavar="REQUEST-ID", help="as echoed in x-request-id and the access log"
+    )
+    parser.add_argument(
+        "--admin", default="127.0.0.1:8081", help="the gateway's admin address, default %(default)s"
+    )
     parser.add_argument("--json", action="store_true", help="print the numbers as JSON")
 
 

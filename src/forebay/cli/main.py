@@ -6,24 +6,28 @@ import sys
 from collections.abc import Sequence
 
 from forebay import __version__
-from forebay.config.errors import ConfigError
 
 COMMANDS = ("serve", "check", "demo", "explain", "bench")
 
 
-def build_parser() -> argparse.ArgumentParser:
-    """The whole command line; each command's file adds its own part."""
-    parser = argparse.ArgumentParser(prog="forebay", description="Load balancer for multimodal LLM inference.")
+def build_parser(commands: Sequence[str] = COMMANDS) -> argparse.ArgumentParser:
+    """The command line with these commands; each command's file adds its own part."""
+    parser = argparse.ArgumentParser(
+        prog="forebay", description="Load balancer for multimodal LLM inference."
+    )
     parser.add_argument("--version", action="version", version=f"forebay {__version__}")
     subparsers = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
-    for name in COMMANDS:
+    for name in commands:
         importlib.import_module(f"forebay.cli.{name}").add_parser(subparsers)
     return parser
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command. Returns its exit status: 0 done, 1 it failed, 2 the command line or configuration is wrong."""
-    options = build_parser().parse_args(arguments)
+    words = sys.argv[1:] if arguments is None else list(arguments)
+    options = build_parser(_needed(words)).parse_args(words)
+    from forebay.config.errors import ConfigError
+
     module = importlib.import_module(f"forebay.cli.{options.command}")
     try:
         status: int = module.run(options)
@@ -33,6 +37,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return 130
     return status
+
+
+def _needed(words: Sequence[str]) -> Sequence[str]:
+    """The commands whose files must be read: `--version` and each command start without the others' weight."""
+    if words[:1] == ["--version"]:
+        return ()
+    return words[:1] if words and words[0] in COMMANDS else COMMANDS
 
 
 if __name__ == "__main__":

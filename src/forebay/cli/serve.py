@@ -22,11 +22,15 @@ from forebay.telemetry.access_log import AccessLog
 def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     """Add `serve` to the command line."""
     parser = subparsers.add_parser("serve", help="run the gateway", description=__doc__)
-    parser.add_argument("urls", nargs="*", metavar="URL", help="engines, as http://HOST:PORT; models are asked of them")
+    parser.add_argument(
+        "urls", nargs="*", metavar="URL", help="engines, as http://HOST:PORT; models are asked of them"
+    )
     parser.add_argument("--config", type=Path, help="configuration file; see docs/reference/configuration.md")
     parser.add_argument("--listen", help="public address, default 127.0.0.1:8080")
     parser.add_argument("--admin", help="admin address, default 127.0.0.1:8081")
-    parser.add_argument("--profile", default="multimodal", help="placement profile for URLs, default %(default)s")
+    parser.add_argument(
+        "--profile", default="multimodal", help="placement profile for URLs, default %(default)s"
+    )
     parser.add_argument("--access-log", help="stderr, stdout, off, or a file's path")
 
 
@@ -78,7 +82,7 @@ def _access_log(settings: AccessLogSettings, stack: contextlib.ExitStack) -> Acc
         stream = getattr(sys, settings.path).buffer
     else:
         try:
-            stream = stack.enter_context(Path(settings.path).open("ab"))
+            stream = stack.enter_context(Path(settings.path).open("ab"))  # noqa: SIM115 - the stack closes it
         except OSError as error:
             raise ConfigError("access_log.path", str(error)) from None
     return AccessLog(stream)
@@ -96,8 +100,14 @@ def _on_signals() -> asyncio.Event:
 def _greet(station: Station) -> None:
     host, port = station.public_address
     admin_host, admin_port = station.admin_address
-    print(f"forebay {__version__}: http://{host}:{port}  admin http://{admin_host}:{admin_port}", file=sys.stderr)
+    print(
+        f"forebay {__version__}: http://{host}:{port}  admin http://{admin_host}:{admin_port}",
+        file=sys.stderr,
+    )
     for pool in station.assembly.pools:
         endpoints = ", ".join(endpoint.name for endpoint in pool.plan.endpoints)
-        print(f"  {', '.join(pool.plan.names)} ({pool.family_name}, {pool.plan.profile.name}): {endpoints}", file=sys.stderr)
+        print(
+            f"  {', '.join(pool.plan.names)} ({pool.family_name}, {pool.plan.profile.name}): {endpoints}",
+            file=sys.stderr,
+        )
     sys.stderr.flush()

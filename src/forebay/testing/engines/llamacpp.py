@@ -12,8 +12,8 @@ from typing import Any
 
 from forebay.testing.engines.lifeline import stop_when_stdin_closes
 
-HTTP_THREADS = 16
-"""Bounds the requests that the server reads at once; each waiting request holds one."""
+HTTP_THREADS = 64
+"""Bounds the connections that the server serves at once: each kept one holds a thread, idle or not, for up to 5 s."""
 
 
 def parser() -> argparse.ArgumentParser:
