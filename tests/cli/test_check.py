@@ -42,7 +42,10 @@ def test_a_fault_ends_with_2_and_its_place(tmp_path, capsys):
     path = tmp_path / "f.yaml"
     path.write_text(GOOD.replace("aliases", "alises"))
     assert main(["check", str(path)]) == 2
-    assert "f.yaml:3:5: pools[0].alises: unknown field `alises`: did you mean `aliases`?" in capsys.readouterr().err
+    assert (
+        "f.yaml:3:5: pools[0].alises: unknown field `alises`: did you mean `aliases`?"
+        in capsys.readouterr().err
+    )
 
 
 def test_serve_wants_urls_or_a_file(capsys):

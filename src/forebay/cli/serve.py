@@ -54,6 +54,7 @@ async def _serve(options: argparse.Namespace) -> int:
         try:
             await station.start()
         except OSError as error:
+            await station.stop()
             raise ConfigError("listen/admin", str(error), "choose another address") from None
         _greet(station)
         await stopping.wait()

@@ -1,0 +1,84 @@
+"""Engines are asked what they are, waited for, and named when they never answer."""
+
+import asyncio
+
+import pytest
+from aiohttp import web
+
+from forebay.cli import discover
+from forebay.config.errors import ConfigError
+from forebay.testing.engines import launch
+from forebay.testing.modelled import ModelledEngine
+
+
+@pytest.fixture(autouse=True)
+def short_pauses(monkeypatch):
+    monkeypatch.setattr(discover, "PAUSE_SECONDS", 0.02)
+
+
+@pytest.fixture
+async def engine():
+    """Start an HTTP server that answers every path as told."""
+    runners = []
+
+    async def start(answer):
+        app = web.Application()
+        app.router.add_route("*", "/{path:.*}", answer)
+        runner = web.AppRunner(app, shutdown_timeout=0.1)
+        await runner.setup()
+        await web.TCPSite(runner, "127.0.0.1", 0).start()
+        runners.append(runner)
+        return f"http://127.0.0.1:{runner.addresses[0][1]}"
+
+    yield start
+    for runner in runners:
+        await runner.cleanup()
+
+
+async def test_engines_of_one_model_become_one_pool_in_the_order_given():
+    async with ModelledEngine("a") as first, ModelledEngine("b") as other, ModelledEngine("a") as second:
+        pools = await discover.pools_behind([first.url, other.url, f"{second.url}/"], "round-robin")
+    assert pools == [
+        {
+            "model": "a",
+            "profile": "round-robin",
+            "endpoints": [{"url": first.url, "engine": "vllm"}, {"url": second.url, "engine": "vllm"}],
+        },
+        {"model": "b", "profile": "round-robin", "endpoints": [{"url": other.url, "engine": "vllm"}]},
+    ]
+
+
+async def test_an_engine_that_comes_late_is_waited_for(capsys):
+    port = launch.free_port()
+    url = f"http://127.0.0.1:{port}"
+    waiting = asyncio.create_task(discover.pools_behind([url], "multimodal"))
+    while "waiting" not in (shown := capsys.readouterr().err):
+        await asyncio.sleep(0.01)
+    async with ModelledEngine("late", port=port):
+        (pool,) = await waiting
+    assert pool["model"] == "late"
+    assert shown.count(f"forebay: waiting for the engine at {url}") == 1
+
+
+async def test_an_address_where_nothing_answers_is_named():
+    url = f"http://127.0.0.1:{launch.free_port()}"
+    with pytest.raises(ConfigError, match=f"{url}: no engine has answered for 0 s"):
+        await discover.pools_behind([url], "multimodal", patience_seconds=0.1)
+
+
+async def test_an_engine_without_a_model_yet_is_no_engine_yet(engine):
+    async def empty(_request):
+        return web.json_response({"object": "list", "data": []})
+
+    url = await engine(empty)
+    with pytest.raises(ConfigError, match="no engine has answered"):
+        await discover.pools_behind([url], "multimodal", patience_seconds=0.1)
+
+
+async def test_an_engine_that_wants_a_key_needs_a_file(engine):
+    async def refuse(_request):
+        return web.json_response({"error": "no key"}, status=401)
+
+    url = await engine(refuse)
+    with pytest.raises(ConfigError, match="api_key_env"):
+        await discover.pools_behind([url], "multimodal", patience_seconds=0.1)
