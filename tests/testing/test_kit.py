@@ -14,7 +14,7 @@ from forebay.testing.engines import scenes
 from forebay.testing.live import LiveGateway
 from forebay.testing.modelled import ModelledEngine
 from forebay.testing.scripted import Close, Pause, Reset, ScriptedEngine, reply, stream_head
-from forebay.testing.showcase import chat
+from forebay.testing.asks import chat
 from forebay.testing.timing import EngineModel
 
 CHAT = "/v1/chat/completions"
