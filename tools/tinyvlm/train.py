@@ -1,6 +1,6 @@
 """Train in two stages: the vision tower alone on per-patch truth, then everything jointly on questions.
 
-    PYTHONPATH=tools python -m tinyvlm.train --out build/tinyvlm --vision-steps 1800 --joint-steps 8600
+    PYTHONPATH=tools python -m tinyvlm.train --out build/tinyvlm --vision-steps 1800 --joint-steps 6600
 
 Schedules count steps, data comes from (seed, step), and a checkpoint holds the optimiser: a run that was stopped and
 started again from its checkpoint ends at the same weights. While the learning rate is still constant, a run may also be
@@ -27,6 +27,7 @@ VISION_BATCH = 48
 LABEL_WEIGHT = 0.3
 EMPTY_PATCH_WEIGHT = 0.25
 WARMUP = 60
+VISION_DECAY_FROM = 0.55
 
 
 @dataclass(frozen=True)
@@ -131,7 +132,8 @@ class Trainer:
         at = self.step - recipe.vision_steps if joint else self.step
         total = recipe.joint_steps if joint else recipe.vision_steps
         top = recipe.joint_rate if joint else recipe.vision_rate
-        left = (1 - at / total) / (1 - recipe.decay_from)
+        decay_from = recipe.decay_from if joint else VISION_DECAY_FROM
+        left = (1 - at / total) / (1 - decay_from)
         return top * min(1.0, (at + 1) / WARMUP) * max(min(1.0, left), 0.02)
 
     def _vision_loss(self) -> Tensor:
@@ -209,11 +211,11 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True, help="folder for checkpoints")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--vision-steps", type=int, default=1800)
-    parser.add_argument("--joint-steps", type=int, default=8600)
+    parser.add_argument("--joint-steps", type=int, default=6600)
     parser.add_argument("--vision-rate", type=float, default=3e-3)
     parser.add_argument("--joint-rate", type=float, default=2.5e-3)
     parser.add_argument(
-        "--decay-from", type=float, default=0.55, help="share of a stage after which the rate falls"
+        "--decay-from", type=float, default=0.58, help="share of the joint stage after which the rate falls"
     )
     parser.add_argument("--hard-from", type=int, default=3000, help="joint step from which scenes are harder")
     parser.add_argument("--save-every", type=int, default=200, help="steps between checkpoints")
