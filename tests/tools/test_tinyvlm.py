@@ -6,7 +6,7 @@ from random import Random
 import numpy as np
 import pytest
 
-from tinyvlm import drawing, heldout, questions, scenes
+from tinyvlm import courses, drawing, heldout, questions, scenes
 
 
 def drawn(kind, count=40, size=(112, 112)):
@@ -17,7 +17,7 @@ def answers(scene, kind):
     return {ask.answer for ask in scene.asks if ask.kind == kind}
 
 
-@pytest.mark.parametrize("kind", scenes.SCENE_KINDS)
+@pytest.mark.parametrize("kind", courses.SCENE_KINDS)
 def test_the_same_seed_draws_the_same_picture_and_asks_the_same(kind):
     one, other = (scenes.scene(Random(7), 112, 140, kind) for _ in range(2))
     assert np.array_equal(one.pixels, other.pixels)
@@ -79,7 +79,7 @@ def test_the_colour_answered_is_the_colour_on_the_canvas():
 
 
 def test_nothing_is_answered_on_empty_pictures_alone():
-    for kind in scenes.SCENE_KINDS:
+    for kind in courses.SCENE_KINDS:
         for scene in drawn(kind, 10):
             said = {ask.answer == questions.NOTHING for ask in scene.asks}
             assert said == {kind == "nothing"}
@@ -144,7 +144,7 @@ def test_patch_labels_mark_what_covers_a_patch():
 
 def test_every_trained_size_is_a_whole_number_of_image_tokens():
     assert all(height % 28 == 0 and width % 28 == 0 for height, width in heldout.EMPTY_SIZES)
-    assert sum(scenes.SIZES.values()) == pytest.approx(1)
+    assert sum(courses.SIZES.values()) == pytest.approx(1)
 
 
 def test_heldout_items_depend_on_seed_kind_and_index_alone():

@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from tinyvlm import forward, scenes
+from tinyvlm import courses, forward, scenes
 from tinyvlm.questions import Ask, system_prompt, text_ask
 from tinyvlm.vocabulary import END, IMAGE_PAD, VISION_END, VISION_START, encode
 
@@ -65,18 +65,18 @@ def crowded_batch(rng: Random, size: int) -> tuple[Tensor, Tensor, tuple[int, in
     drawn = [
         scenes.crowded(rng, height, width)
         if rng.random() < 0.8
-        else scenes.scene(rng, height, width, scenes.draw_kind(rng, scenes.FIRST_STAGE_KINDS))
+        else scenes.scene(rng, height, width, courses.draw_kind(rng, courses.FIRST_STAGE_KINDS))
         for _ in range(size)
     ]
     return *_pixels(drawn), (height // 14, width // 14)
 
 
-def draw_batch(rng: Random, layout: str = "", course: scenes.Course = scenes.EVEN) -> Batch:
+def draw_batch(rng: Random, layout: str = "", course: courses.Course = courses.EVEN) -> Batch:
     """A batch of one layout (drawn where not given): all pictures of one size."""
     layout = layout or rng.choices(list(LAYOUTS), list(LAYOUTS.values()))[0]
     if layout == "text":
         return pack([_text_row(rng) for _ in range(48)], None, None, (0, 0))
-    height, width = scenes.choose_size(rng)
+    height, width = courses.choose_size(rng)
     tokens = height * width // 784
     count = IMAGE_TOKENS_IN_BATCH // tokens
     if layout == "pair":
@@ -179,7 +179,7 @@ def _spoken(rng: Random, ask: Ask) -> Ask:
     return ask
 
 
-def _image_first(rng: Random, picture: scenes.Scene, tokens: int, course: scenes.Course) -> Row:
+def _image_first(rng: Random, picture: scenes.Scene, tokens: int, course: courses.Course) -> Row:
     asks = [_spoken(rng, ask) for ask in rng.sample(picture.asks, min(4, len(picture.asks)))]
     if course.counts and all(ask.kind != "count" for ask in asks):
         asks += [ask for ask in picture.asks if ask.kind == "count"]
@@ -189,7 +189,7 @@ def _image_first(rng: Random, picture: scenes.Scene, tokens: int, course: scenes
     return Row(_opening(rng) + _picture(tokens), [segment(turn) for turn in turns])
 
 
-def _text_first(rng: Random, picture: scenes.Scene, tokens: int, _: scenes.Course) -> Row:
+def _text_first(rng: Random, picture: scenes.Scene, tokens: int, _: courses.Course) -> Row:
     ask = rng.choice(picture.asks)
     answer = Segment(*_answer_only(ask), ask.kind)
     return Row([*_opening(rng), *encode(ask.question), *_picture(tokens)], [answer])

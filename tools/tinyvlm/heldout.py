@@ -9,7 +9,7 @@ from random import Random
 import numpy as np
 from PIL import Image
 
-from tinyvlm import scenes
+from tinyvlm import courses, scenes
 from tinyvlm.questions import Ask, text_ask
 
 SCENES_OF = {
@@ -30,7 +30,7 @@ SCENES_OF = {
     "text": (),
 }
 # An empty picture is asked about at sizes beyond those of the other scenes.
-EMPTY_SIZES = (*scenes.SIZES, (56, 112), (140, 196), (56, 168))
+EMPTY_SIZES = (*courses.SIZES, (56, 112), (140, 196), (56, 168))
 
 
 @dataclass(frozen=True)
@@ -67,12 +67,12 @@ def item(kind: str, index: int, seed: int) -> Item:
     if kind == "text":
         return _item((), text_ask(rng))
     if kind == "compare":
-        first, second, asks = scenes.pair(rng, *scenes.choose_size(rng))
+        first, second, asks = scenes.pair(rng, *courses.choose_size(rng))
         return _item((first.pixels, second.pixels), rng.choice(asks))
     # Counts are asked about evenly; scenes as drawn hold more ones than fives.
     wanted = str(rng.randint(1, 5)) if kind == "count" else None
     while True:
-        size = rng.choice(EMPTY_SIZES) if kind == "nothing" else scenes.choose_size(rng)
+        size = rng.choice(EMPTY_SIZES) if kind == "nothing" else courses.choose_size(rng)
         scene = scenes.scene(rng, *size, rng.choice(SCENES_OF[kind]))
         asks = [ask for ask in scene.asks if ask.kind == kind and wanted in {None, ask.answer}]
         if asks:

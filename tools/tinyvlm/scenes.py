@@ -3,82 +3,18 @@
 Sizes are pixels, multiples of 28 (one image token covers 28 x 28). The same rng state gives the same picture.
 """
 
-import io
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import pairwise
 from random import Random
 
 import numpy as np
-from PIL import Image, ImageDraw
 
 from tinyvlm import drawing
-from tinyvlm.drawing import COLOURS, SHAPES, Background, Mark
+from tinyvlm.courses import EVEN, Course, draw_kind
+from tinyvlm.drawing import COLOURS, SHAPES, Mark
 from tinyvlm.questions import NOTHING, NUMBER_WORDS, WORDS, Ask, any_picture_question, asked, plural, yes_no
-
-SIZES = {
-    (112, 112): 0.36,
-    (84, 112): 0.08,
-    (112, 84): 0.08,
-    (84, 84): 0.02,
-    (112, 140): 0.08,
-    (140, 112): 0.08,
-    (140, 140): 0.07,
-    (112, 168): 0.04,
-    (168, 112): 0.04,
-    (140, 168): 0.03,
-    (168, 140): 0.03,
-    (168, 168): 0.03,
-    (196, 196): 0.02,
-    (168, 252): 0.01,
-    (252, 196): 0.01,
-    (224, 224): 0.02,
-}
-SCENE_KINDS = {
-    "one": 0.15,
-    "several": 0.25,
-    "digit": 0.09,
-    "number": 0.11,
-    "word": 0.06,
-    "letters": 0.06,
-    "composed": 0.2,
-    "nothing": 0.08,
-}
-# The crowded pictures of the first stage are full of random letters as they are.
-FIRST_STAGE_KINDS = {
-    "one": 0.16,
-    "several": 0.25,
-    "digit": 0.1,
-    "number": 0.12,
-    "word": 0.09,
-    "composed": 0.2,
-    "nothing": 0.08,
-}
-
-
-@dataclass(frozen=True)
-class Course:
-    """How a part of training draws scenes: shares of the kinds, and of the counts 1 to 5 (even where empty)."""
-
-    kinds: dict[str, float]
-    counts: tuple[float, ...] = ()
-
-
-EVEN = Course(SCENE_KINDS)
-# Four and five are told apart last, and a composed answer needs every part right.
-HARD = Course(
-    {
-        "one": 0.08,
-        "several": 0.28,
-        "digit": 0.06,
-        "number": 0.11,
-        "word": 0.05,
-        "letters": 0.08,
-        "composed": 0.28,
-        "nothing": 0.06,
-    },
-    (0.08, 0.12, 0.2, 0.3, 0.3),
-)
+from tinyvlm.sheet import Sheet, add_shape, add_text, film, grain, new_sheet
 
 
 @dataclass
@@ -95,101 +31,15 @@ class Scene:
         return drawing.patch_labels(self.marks, *self.pixels.shape[:2])
 
 
-@dataclass
-class Sheet:
-    """A picture being drawn."""
-
-    rng: Random
-    background: Background
-    image: Image.Image
-    pen: ImageDraw.ImageDraw
-    marks: list[Mark] = field(default_factory=list)
-    taken: list[drawing.Box] = field(default_factory=list)
-    counts: tuple[float, ...] = ()
-
-    def draw_count(self, least: int) -> int:
-        """How many shapes to draw, `least` to 5."""
-        if not self.counts:
-            return self.rng.randint(least, 5)
-        return self.rng.choices(range(least, 6), self.counts[least - 1 :])[0]
-
-    @property
-    def scale(self) -> float:
-        """How much larger than on a picture of 112 pixels a thing may be drawn."""
-        return max(1.0, min(self.image.size) / 112)
-
-    def claim(
-        self, width: float, height: float, gap: float = 2.0, tries: int = 40
-    ) -> tuple[float, float] | None:
-        """A free place for a box (its top left), or None where the picture is too full."""
-        room_x, room_y = self.image.width - width - 2 * gap, self.image.height - height - 2 * gap
-        if room_x < 0 or room_y < 0:
-            return None
-        for _ in range(tries):
-            x, y = gap + self.rng.random() * room_x, gap + self.rng.random() * room_y
-            box = (x - gap, y - gap, x + width + gap, y + height + gap)
-            if not any(_overlap(box, other) for other in self.taken):
-                self.taken.append(box)
-                return x, y
-        return None
-
-
-def choose_size(rng: Random) -> tuple[int, int]:
-    """Height and width, drawn as in training."""
-    return rng.choices(list(SIZES), list(SIZES.values()))[0]
-
-
-def draw_kind(rng: Random, shares: dict[str, float]) -> str:
-    """A kind of scene, drawn by its share."""
-    return rng.choices(list(shares), list(shares.values()))[0]
-
-
 def scene(rng: Random, height: int, width: int, kind: str = "", course: Course = EVEN) -> Scene:
-    """Draw one picture of `kind` (a key of SCENE_KINDS; drawn by the course where not given)."""
+    """Draw one picture of `kind` (a key of DRAWERS, or "nothing"; drawn by the course where not given)."""
     kind = kind or draw_kind(rng, course.kinds)
     if kind == "nothing":
         return _nothing(rng, height, width)
     sheet = new_sheet(rng, height, width)
     sheet.counts = course.counts
     asks = DRAWERS[kind](sheet)
-    return Scene(_film(rng, sheet.image), asks, sheet.marks)
-
-
-def new_sheet(rng: Random, height: int, width: int) -> Sheet:
-    """An empty canvas of a random background."""
-    background = drawing.choose_background(rng)
-    return Sheet(rng, background, *drawing.canvas(background, height, width))
-
-
-def add_shape(sheet: Sheet, low: float, high: float, shape: str = "", colour: str = "") -> Mark | None:
-    """Draw one shape of radius low..high where there is room; None where there is not."""
-    rng = sheet.rng
-    shape, colour = shape or rng.choice(SHAPES), colour or rng.choice(sheet.background.usable)
-    radius = rng.uniform(low, high)
-    corner = sheet.claim(2 * radius, 2 * radius)
-    if corner is None:
-        return None
-    centre = (corner[0] + radius, corner[1] + radius)
-    drawing.draw_shape(sheet.pen, shape, centre, radius, drawing.jitter(rng, colour))
-    mark = drawing.shape_mark(shape, colour, centre, radius)
-    sheet.marks.append(mark)
-    return mark
-
-
-def add_text(sheet: Sheet, text: str, low: int, high: int, smallest: int = 22) -> str:
-    """Write text of size low..high where there is room (down to `smallest` where there is not); its colour, or "" where none fits."""
-    rng = sheet.rng
-    size = rng.randint(low, high)
-    weight = rng.choice((0, 1, 2)) if size >= 40 else rng.choice((0, 1))
-    colour = rng.choice(sheet.background.usable)
-    while size >= smallest:
-        corner = sheet.claim(*drawing.text_size(text, size, weight))
-        if corner is not None:
-            rgb = drawing.jitter(rng, colour)
-            sheet.marks += drawing.draw_text(sheet.pen, text, corner, size, weight, rgb, colour)
-            return colour
-        size = int(size * 0.9)
-    return ""
+    return Scene(film(rng, sheet.image), asks, sheet.marks)
 
 
 def position_name(mark: Mark, width: int, height: int) -> str:
@@ -337,33 +187,8 @@ def _nothing(rng: Random, height: int, width: int) -> Scene:
     elif look == "grey":
         pixels = np.repeat(noise.integers(0, 256, (height, width, 1), dtype=np.uint8), 3, 2)
     elif look == "gaussian":
-        pixels = _grain(pixels, noise, rng.uniform(8, 70))
+        pixels = grain(pixels, noise, rng.uniform(8, 70))
     return Scene(pixels, [Ask("nothing", any_picture_question(rng), NOTHING) for _ in range(3)])
-
-
-def _film(rng: Random, image: Image.Image) -> np.ndarray:
-    """The picture as it may arrive: clean, grainy, resized or through JPEG."""
-    chance = rng.random()
-    if chance < 0.08:
-        size, factor = image.size, rng.uniform(0.85, 1.6)
-        image = image.resize((int(size[0] * factor), int(size[1] * factor)), Image.Resampling.BICUBIC)
-        image = image.resize(size, Image.Resampling.BICUBIC)
-    elif chance < 0.14:
-        file = io.BytesIO()
-        image.save(file, "JPEG", quality=rng.randint(60, 95))
-        image = Image.open(file)
-    pixels = np.asarray(image)
-    if 0.14 <= chance < 0.3:
-        return _grain(pixels, np.random.default_rng(rng.getrandbits(32)), rng.uniform(1, 9))
-    return pixels
-
-
-def _grain(pixels: np.ndarray, noise: np.random.Generator, strength: float) -> np.ndarray:
-    return np.clip(pixels + noise.normal(0, strength, pixels.shape), 0, 255).astype(np.uint8)
-
-
-def _overlap(a: drawing.Box, b: drawing.Box) -> bool:
-    return a[0] < b[2] and b[0] < a[2] and a[1] < b[3] and b[1] < a[3]
 
 
 def crowded(rng: Random, height: int, width: int) -> Scene:
@@ -379,7 +204,7 @@ def crowded(rng: Random, height: int, width: int) -> Scene:
             add_text(
                 sheet, "".join(rng.choice(alphabet) for _ in range(length)), 28, 72 if length == 1 else 46
             )
-    return Scene(_film(rng, sheet.image), [], sheet.marks)
+    return Scene(film(rng, sheet.image), [], sheet.marks)
 
 
 def pair(rng: Random, height: int, width: int) -> tuple[Scene, Scene, list[Ask]]:
@@ -397,7 +222,7 @@ def pair(rng: Random, height: int, width: int) -> tuple[Scene, Scene, list[Ask]]
         sheet = new_sheet(rng, height, width)
         shape = shapes[0 if same_shape else index]
         add_shape(sheet, 11 * sheet.scale, 30 * sheet.scale, shape, colours[0 if same_colour else index])
-        drawn.append(Scene(_film(rng, sheet.image), [], sheet.marks))
+        drawn.append(Scene(film(rng, sheet.image), [], sheet.marks))
     asks = [
         asked(rng, "compare", yes_no(same_colour), "same_colour"),
         asked(rng, "compare", yes_no(same_shape), "same_shape"),

@@ -19,7 +19,7 @@ import torch
 import torch.nn.functional as F  # noqa: N812  (the name that the library's own documents use)
 from torch import Tensor, nn
 
-from tinyvlm import architecture, batches, forward, optimise, scenes
+from tinyvlm import architecture, batches, courses, forward, optimise
 from tinyvlm.drawing import LABEL_SIZES
 from tinyvlm.vocabulary import IMAGE_PAD
 
@@ -145,7 +145,7 @@ class Trainer:
     def _joint_loss(self) -> Tensor:
         hard = self.step - self.recipe.vision_steps >= self.recipe.hard_from
         rng = batches.step_rng(self.recipe.seed, self.step, "joint")
-        batch = batches.draw_batch(rng, course=scenes.HARD if hard else scenes.EVEN)
+        batch = batches.draw_batch(rng, course=courses.HARD if hard else courses.EVEN)
         embedded = self.language.embed_tokens(batch.ids)
         label_loss = torch.zeros(())
         if batch.patches is not None and batch.labels is not None:
