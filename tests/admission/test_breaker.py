@@ -283,3 +283,21 @@ def test_whatever_happens_it_becomes_usable_again(steps):
     for ended in open_keys:
         subject.cancelled(ended)
     assert subject.usable(at) or subject.usable(subject.next_change_at())
+
+
+@pytest.mark.parametrize("kind", [FailureKind.CONNECT, FailureKind.RESET])
+def test_a_good_probe_ends_the_wait_for_one_that_was_not_there(kind):
+    subject = breaker()
+    fail(subject, 5, kind=kind)
+    subject.probed(reachable=True, at=S)
+    assert subject.state(S) is BreakerState.HALF_OPEN
+    subject.dispatched("trial", S)
+    assert not subject.usable(S)
+    subject.failed("trial", kind, S)
+    assert subject.state(S) is BreakerState.OPEN
+
+
+def test_a_good_probe_means_nothing_for_one_that_answers_with_errors():
+    subject = opened()
+    subject.probed(reachable=True, at=S)
+    assert subject.state(S) is BreakerState.OPEN

@@ -402,3 +402,22 @@ def test_p27_rows_equal_columns_and_counters_are_never_negative(script):
             for name in FIELDS:
                 as_rows = np.array([getattr(e, name) for e in facts.rows], dtype=float)
                 np.testing.assert_array_equal(getattr(facts.columns, name).astype(float), as_rows)
+
+
+@pytest.mark.parametrize("count", [3, COLUMNS_FROM])
+def test_what_one_has_shown_is_presumed_of_those_alike_that_were_never_tried(count):
+    beliefs = beliefs_of(count, device="cpu")
+    beliefs.add(Endpoint(count, "other", "", device="a100-80gb"), CAPACITY, 0, fresh=False)
+    beliefs.dispatched(0, "a", COST, DEMAND, 0)
+    beliefs.first_token(0, "a", 1_000)  # of 20,000 as declared
+    beliefs.add(Endpoint(count + 1, "late", "", device="cpu"), CAPACITY, 0, fresh=False)
+    speeds = {slot: beliefs.row(slot).prefill_us_per_token for slot in beliefs.slots()}
+    assert speeds == pytest.approx(dict.fromkeys(range(count + 2), 1.0) | {count: 20.0})
+    beliefs.dispatched(1, "b", Cost(encode_us=250.0, prefill_us=750.0, decode_us=80_000.0), DEMAND, 0)
+    beliefs.first_token(1, "b", 40_000)
+    assert beliefs.row(1).prefill_us_per_token == pytest.approx(40.0)
+    # The mean of logarithms: a twentieth and twice make a third of the declared time.
+    assert beliefs.row(count + 1).prefill_us_per_token == pytest.approx(20.0 * (0.05 * 2.0) ** 0.5)
+    if beliefs.columns is not None:
+        written = [float(value) for value in beliefs.columns.prefill_us_per_token]
+        assert written == [row.prefill_us_per_token for row in beliefs.rows]

@@ -42,3 +42,15 @@ def test_a_change_is_followed_and_one_stray_hardly():
 def test_it_stays_within_bounds(ratios):
     assert learned(*ratios) * (1 + 1e-9) >= 1 / 64
     assert learned(*ratios) <= 64 * (1 + 1e-9)
+
+
+def test_others_are_presumed_alike_until_the_first_outcome():
+    speed = Speed()
+    assert speed.presume(1 / 40)
+    assert speed.factor == 1 / 40
+    assert not speed.presume(1 / 41)
+    assert not speed.known
+    speed.learn(2_000, 1_000)
+    assert speed.known
+    assert speed.factor == pytest.approx(2.0)
+    assert not speed.presume(1 / 40)

@@ -25,6 +25,9 @@ COUNTED = frozenset(
     }
 )
 
+# What a process that is not there does. Once a probe finds it answering again there is no reason to wait longer.
+ABSENT = frozenset({FailureKind.CONNECT, FailureKind.RESET})
+
 # The endpoint answered as a sound engine would, though the request was not served.
 ANSWERED = frozenset({FailureKind.CLIENT_STATUS, FailureKind.RATE_LIMITED})
 
@@ -68,6 +71,7 @@ class Breaker:
         self._open_until: int | None = None
         self._open_seconds = settings.open_seconds
         self._opened_by_probes = False
+        self._absent = False  # open because nothing was there
         self._trial: Hashable | None = None
         self._cooldown_until = 0
         self._failed_probes = 0
@@ -127,6 +131,7 @@ class Breaker:
         if kind is FailureKind.RATE_LIMITED:
             self._cool(at, retry_after_us)
         if kind in COUNTED:
+            self._absent = kind in ABSENT
             self._count(key, at)
         elif kind in ANSWERED and self._is_trial(key):
             self._close(failures=self._settings.failures - 1)
@@ -146,6 +151,9 @@ class Breaker:
             self._failed_probes = 0
             if self._opened_by_probes:
                 self._close(failures=0)
+            elif self._open_until is not None and self._absent:
+                # Half-open: the probe has ended the wait, and one real request decides.
+                self._open_until = min(self._open_until, at)
             return
         if self._failed_probes == 0:
             self._first_failed_probe_at = at

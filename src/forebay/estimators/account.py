@@ -49,6 +49,7 @@ class Account:
 
     def __init__(self, endpoint: Endpoint, capacity: Capacity, at: int) -> None:
         self.row = Row(endpoint)
+        self.device = endpoint.device
         self.books = Books()
         self.position = 0
         self.left_at = at
@@ -79,11 +80,24 @@ class Account:
         )
         self.books.opened(key, attempt)
 
-    def first_token(self, key: Hashable, at: int) -> None:
-        """Move the account on, and learn from it if nothing of ours was in front and its time is the prompt's alone."""
+    def first_token(self, key: Hashable, at: int, common: Speed) -> bool:
+        """Move the account on, and learn from it if nothing of ours was in front and its time is the prompt's alone.
+
+        `common` is the speed of all endpoints alike, and learns too. True when something was learned.
+        """
         attempt = self.books.first_token(key, at)
-        if attempt is not None and attempt.alone and not attempt.silent:
-            self._speed.learn(at - attempt.at, attempt.nominal_us)
+        if attempt is None or not attempt.alone or attempt.silent:
+            return False
+        for speed in (self._speed, common):
+            speed.learn(at - attempt.at, attempt.nominal_us)
+        return True
+
+    def presume(self, common: Speed) -> bool:
+        """Be as fast as endpoints alike, while nothing else is known. True if that changes the row."""
+        changes = common.known and self._speed.presume(common.factor)
+        if changes:
+            self.post()
+        return changes
 
     def progress(self, key: Hashable, tokens: int, gap_us: int) -> None:
         """Count the tokens, and note the gap."""

@@ -1,5 +1,6 @@
 """Everything believed of one pool's endpoints, as the facts that policies read."""
 
+from collections import defaultdict
 from collections.abc import Hashable, Iterable, Sequence
 
 from forebay.domain.cost import Cost
@@ -9,6 +10,7 @@ from forebay.domain.request import Demand
 from forebay.estimators.account import RAMP_FIELDS, VIEW_FIELDS, WORK_FIELDS, Account
 from forebay.estimators.capacity import Capacity
 from forebay.estimators.rows import Columns, Row
+from forebay.estimators.speed import Speed
 
 # Below this many endpoints numpy's fixed cost per operation is dearer than a plain loop (measured).
 COLUMNS_FROM = 32
@@ -29,6 +31,8 @@ class Beliefs:
         self._columns: Columns | None = None
         self._warming: set[int] = set()
         self._presuming: set[int] = set()
+        self._common: defaultdict[str, Speed] = defaultdict(Speed)  # by device
+        self._untried: set[int] = set()  # those whose speed is not known from themselves
 
     @property
     def rows(self) -> Sequence[Facts]:
@@ -68,13 +72,16 @@ class Beliefs:
             account.chill(at)
             self._warm(account, at)
         self._accounts[endpoint.slot] = account
+        self._untried.add(endpoint.slot)
         self._lay_out()
+        self._presume()
 
     def remove(self, slot: int) -> None:
         """An endpoint leaves, with all that is known of it. Its open attempts end without an account."""
         if self._accounts.pop(slot, None) is not None:
             self._warming.discard(slot)
             self._presuming.discard(slot)
+            self._untried.discard(slot)
             self._lay_out()
 
     def dispatched(
@@ -90,7 +97,9 @@ class Beliefs:
         """The attempt's first content came."""
         account = self._accounts.get(slot)
         if account is not None:
-            account.first_token(key, at)
+            if account.first_token(key, at, self._common[account.device]):
+                self._untried.discard(slot)
+                self._presume()
             self._worked(account)
 
     def progress(self, slot: int, key: Hashable, tokens: int, gap_us: int, at: int) -> None:
@@ -139,6 +148,13 @@ class Beliefs:
     def _warm(self, account: Account, at: int) -> None:
         if not account.warm_up(at, self._slow_start_us):
             self._warming.add(account.row.slot)
+
+    def _presume(self) -> None:
+        """What some endpoints have shown is presumed of those alike that have shown nothing yet."""
+        for slot in self._untried:
+            account = self._accounts[slot]
+            if account.presume(self._common[account.device]):
+                self._write(account, WORK_FIELDS)
 
     def _worked(self, account: Account) -> None:
         """Bring the row up to its books."""

@@ -9,6 +9,9 @@ FASTEST = 1.0 / 64.0
 # The n-th sample weighs 1/n until this floor: the first teaches all, and later ones follow a change within about 10.
 LEAST_WEIGHT = 0.1
 
+# Smaller changes are not handed on to endpoints alike: a large pool should not be repriced at each outcome.
+WORTH_TELLING = 1.1
+
 
 class Speed:
     """One factor per endpoint: real over nominal time, 1 until something was seen.
@@ -32,3 +35,19 @@ class Speed:
         ratio = min(max(observed_us / nominal_us, FASTEST), SLOWEST)
         self._log += max(1.0 / self._samples, LEAST_WEIGHT) * (math.log(ratio) - self._log)
         self.factor = math.exp(self._log)
+
+    @property
+    def known(self) -> bool:
+        """Whether an outcome was ever seen."""
+        return self._samples > 0
+
+    def presume(self, factor: float) -> bool:
+        """Take over what endpoints alike have taught, until the first outcome. True if that changes anything.
+
+        Without it one that was never tried keeps its device's promise, and loses every comparison to one that turned out
+        faster: it would never be tried.
+        """
+        changes = not self.known and not 1 / WORTH_TELLING < factor / self.factor < WORTH_TELLING
+        if changes:
+            self.factor = factor
+        return changes
