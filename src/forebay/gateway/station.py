@@ -3,7 +3,7 @@
 import asyncio
 import gc
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from forebay.conductor.conductor import Conductor
 from forebay.conductor.events import DrainAsked, PlanChanged, ViewChanged
@@ -18,7 +18,7 @@ from forebay.gateway.http1.message import Handler
 from forebay.gateway.http1.upstream import Upstreams
 from forebay.gateway.ingress import Ingress
 from forebay.gateway.pools import PoolDirectory, PoolWire
-from forebay.runtime.driver import Driver
+from forebay.runtime.driver import Driver, monotonic_us
 from forebay.telemetry.access_log import AccessLog
 from forebay.telemetry.desk import Desk
 from forebay.telemetry.endpoints_json import EndpointRow
@@ -26,6 +26,10 @@ from forebay.telemetry.endpoints_json import EndpointRow
 log = logging.getLogger(__name__)
 
 SECOND_US = 1_000_000
+# llama.cpp's server gives each connection a thread of a small pool for as long as it stands: idle ones lock others out
+# until they time out (5 s; seen: 1 to 9 of 24 new connections waited that long).
+THREAD_PER_CONNECTION = frozenset({"llama.cpp"})
+IDLE_WHERE_A_THREAD_WAITS = 2
 # A burst of new connections waits here while the loop is busy; Linux caps it at net.core.somaxconn.
 BACKLOG = 4096
 
@@ -33,8 +37,13 @@ BACKLOG = 4096
 class Station:
     """One gateway: `start` opens its ports, `drain` lets it end in good order, `stop` ends it now."""
 
-    def __init__(self, assembly: Assembly, access_log: AccessLog | None = None) -> None:
-        """Put the rooms together; nothing is opened yet. Needs a running event loop."""
+    def __init__(
+        self,
+        assembly: Assembly,
+        access_log: AccessLog | None = None,
+        clock: Callable[[], int] = monotonic_us,
+    ) -> None:
+        """Put the rooms together; nothing is opened yet. Needs a running event loop. `clock` is in microseconds."""
         loop = asyncio.get_running_loop()
         self.assembly = assembly
         self.draining = False
@@ -42,8 +51,8 @@ class Station:
         self._servers: list[asyncio.Server] = []
         self._engines: dict[int, str] = {}  # as found out, by slot
         self.desk = Desk(_names(assembly), self.rows, self._clock, access_log)
-        self.conductor = Conductor(assembly.plan, seed=assembly.file.seed, at=0)
-        self.driver = Driver(self.conductor, self.desk.observers, loop)
+        self.conductor = Conductor(assembly.plan, seed=assembly.file.seed, at=clock())
+        self.driver = Driver(self.conductor, self.desk.observers, loop, clock)
         timeouts = min(pool.file.timeouts.connect_seconds for pool in assembly.pools)
         self.upstreams = Upstreams(loop, connect_timeout_seconds=timeouts)
         self.gateway = Gateway(
@@ -62,6 +71,7 @@ class Station:
             assembly.endpoints(),
             self._saw,
             assembly.file.eyes,
+            clock,
             credentials=self._key_of,
             warn=log.warning,
         )
@@ -161,6 +171,9 @@ class Station:
         self.driver.feed(ViewChanged(self._clock(), views))
         if any(self._engines.get(view.slot) != view.engine for view in views if view.engine):
             self._engines |= {view.slot: view.engine for view in views if view.engine}
+            for endpoint in self.assembly.endpoints():
+                if self._engines.get(endpoint.slot) in THREAD_PER_CONNECTION:
+                    self.upstreams.keep_at_most(endpoint.url, IDLE_WHERE_A_THREAD_WAITS)
             self.gateway.directory = self._directory()
 
     def _directory(self) -> PoolDirectory:

@@ -119,6 +119,16 @@ async def test_idle_connections_are_bounded_and_expire(engine):
     await asyncio.sleep(0.02)
 
 
+async def test_an_endpoint_may_want_fewer_kept(engine):
+    upstreams = Upstreams(asyncio.get_running_loop(), connect_timeout_seconds=1.0)
+    upstreams.keep_at_most(engine.url, 1)
+    engine.replies(OK, OK)
+    await asyncio.gather(*(engine.call(upstreams) for _ in range(3)))
+    assert upstreams.idle_connections(engine.url) == 1
+    upstreams.close()
+    await asyncio.sleep(0.02)
+
+
 async def test_an_expired_connection_is_not_handed_out(engine):
     upstreams = Upstreams(asyncio.get_running_loop(), connect_timeout_seconds=1.0, idle_seconds=10.0)
     engine.replies(OK, OK)

@@ -44,6 +44,7 @@ class Upstreams:
         self._connect_timeout_seconds = connect_timeout_seconds
         self._idle_seconds = idle_seconds
         self._max_idle_per_endpoint = max_idle_per_endpoint
+        self._most_idle: dict[str, int] = {}  # where an endpoint wants fewer
         self._idle: dict[str, list[EngineConnection]] = {}
         self._open_connections: set[EngineConnection] = set()
         self._closed = False
@@ -63,6 +64,10 @@ class Upstreams:
         else:
             connection.begin(call, reused=True)
         return call
+
+    def keep_at_most(self, url: str, count: int) -> None:
+        """Keep no more than `count` idle connections to this endpoint."""
+        self._most_idle[url] = count
 
     def idle_connections(self, url: str) -> int:
         """How many connections to this endpoint are kept idle."""
@@ -93,7 +98,7 @@ class Upstreams:
     def take_back(self, connection: EngineConnection) -> bool:
         """Keep it as idle; False if enough are."""
         kept = self._idle.setdefault(connection.url, [])
-        if len(kept) >= self._max_idle_per_endpoint or self._closed or connection.transport.is_closing():
+        if len(kept) >= self._most_idle.get(connection.url, self._max_idle_per_endpoint) or self._closed or connection.transport.is_closing():
             return False
         connection.idle_since = self._loop.time()
         kept.append(connection)
