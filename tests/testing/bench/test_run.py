@@ -82,7 +82,8 @@ def test_a_tiny_run_measures_everything():
         assert figures.cpu_us("direct", case.name).largest == 0
     assert [(one.contestant, one.streams) for one in report.memory] == [("pass-through", 20)]
     assert "pass-through" in text_report(report)
-    assert lines[0] == "warming up"
+    assert lines[:2] == ["decisions", "warming up"]
+    assert report.decisions
 
 
 def test_a_router_that_cannot_answer_sits_out_and_is_named():

@@ -45,6 +45,14 @@ class Memory(msgspec.Struct):
         return self.open_bytes + (streams - self.streams) * self.bytes_a_stream
 
 
+class DecisionTime(msgspec.Struct):
+    """Microseconds that one placement decision takes over so many endpoints, trace included."""
+
+    profile: str
+    endpoints: int
+    microseconds: float
+
+
 class CaseFacts(msgspec.Struct):
     """A case as it was run."""
 
@@ -72,5 +80,7 @@ class Report(msgspec.Struct):
     failed: list[str] = msgspec.field(default_factory=list)
     """Cases that a contestant got wholly wrong in the warm-up, and so sat out."""
     memory: list[Memory] = msgspec.field(default_factory=list)
+    decisions: list[DecisionTime] = msgspec.field(default_factory=list)
+    """In the bench's own process."""
     notes: list[str] = msgspec.field(default_factory=list)
     """What a reader must know: limits that were hit, streams that were left out."""

@@ -9,6 +9,7 @@ from pathlib import Path
 from forebay.testing.bench.cases import Case, Plan
 from forebay.testing.bench.contestants import Contestant
 from forebay.testing.bench.cpu import Neighbours
+from forebay.testing.bench.decisions import measure_decisions
 from forebay.testing.bench.facts import machine_facts
 from forebay.testing.bench.generator import Generator
 from forebay.testing.bench.jobs import Job, Load
@@ -34,6 +35,8 @@ def run(contestants: Sequence[Contestant], plan: Plan, tell: Tell) -> Report:
     here = [one for one in contestants if one.name in report.versions]
     streams = affordable_streams(plan.open_streams, report.notes)
     neighbours = Neighbours()
+    tell("decisions")
+    report.decisions = measure_decisions()
     tell("warming up")
     with (
         tempfile.TemporaryDirectory(prefix="forebay-bench-") as folder,

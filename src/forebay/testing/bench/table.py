@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from forebay.testing.bench.figures import Figures, Spread
-from forebay.testing.bench.results import Memory, Report
+from forebay.testing.bench.results import DecisionTime, Memory, Report
 from forebay.testing.bench.targets import CONTENDER, MEGABYTE, Target, targets
 
 
@@ -15,6 +15,7 @@ def text_report(report: Report) -> str:
         _ratios(report),
         _latency(report),
         _memory(report.memory),
+        _decisions(report.decisions),
         _bytes(report),
         _promises(targets(report)) if CONTENDER in report.versions else "",
         _notes(report),
@@ -102,6 +103,19 @@ def _latency(report: Report) -> str:
         )
         rows.append([name, *(microseconds(one.median) if one else "-" for one in (*plain, *added))])
     return grid(rows) + "\nAdded: over `direct` in the same round."
+
+
+def _decisions(found: Sequence[DecisionTime]) -> str:
+    if not found:
+        return ""
+    sizes = sorted({one.endpoints for one in found})
+    times = {(one.profile, one.endpoints): one.microseconds for one in found}
+    rows = [["one decision, over endpoints", *(f"{size:,}" for size in sizes)]]
+    rows += [
+        [name, *(microseconds(times[name, size]) for size in sizes)]
+        for name in dict.fromkeys(one.profile for one in found)
+    ]
+    return grid(rows) + "\nOf forebay, in the bench's own process, with its score trace."
 
 
 def _memory(found: Sequence[Memory]) -> str:

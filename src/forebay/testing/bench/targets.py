@@ -7,6 +7,7 @@ from forebay.testing.bench.results import Report
 
 CONTENDER = "forebay"
 MEGABYTE = 1_000_000
+MANY_ENDPOINTS = 1024
 OPEN_STREAMS = 10_000
 """The memory promise is about this many; a run with fewer extends its figure to them on a straight line."""
 
@@ -43,7 +44,7 @@ def targets(report: Report) -> list[Target]:
                 _added(figures, case.name, "p50", 0.50, 400.0),
                 _added(figures, case.name, "p99", 0.99, 2000.0),
             ]
-    return [*found, *_memory(report)]
+    return [*found, *_memory(report), *_decision(report)]
 
 
 def _ratio(figures: Figures, case: str, title: str, peer: str, limit: float) -> Target:
@@ -64,3 +65,12 @@ def _memory(report: Report) -> list[Target]:
     found = next((one for one in report.memory if one.contestant == CONTENDER), None)
     figure = found.at(OPEN_STREAMS) / MEGABYTE if found else None
     return [Target("memory with 10,000 open streams", figure, 600.0, "MB")]
+
+
+def _decision(report: Report) -> list[Target]:
+    slowest = max(
+        (one.microseconds for one in report.decisions if one.endpoints >= MANY_ENDPOINTS), default=None
+    )
+    if slowest is None:
+        return []
+    return [Target("a decision over 1,024 endpoints, the slowest profile", slowest / 1000, 1.0, "ms")]
