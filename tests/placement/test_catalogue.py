@@ -114,3 +114,10 @@ def test_p27_one_scrape_does_not_send_a_window_of_requests_to_one_endpoint(
 
     taken = chosen(build(name), ask(), pool(*rows), requests, dispatch)
     assert abs(taken[0] - taken[1]) <= apart
+
+
+def test_least_request_spares_a_fresh_replica(row, pool, ask):
+    rows = [row(0, in_flight=3.0), row(1, in_flight=0.0, ramp=0.1)]
+    assert build("least-request").place(ask(), pool(*rows), random.Random(0)).slot == 0
+    rows = [row(0, in_flight=12.0), row(1, in_flight=0.0, ramp=0.1)]
+    assert build("least-request").place(ask(), pool(*rows), random.Random(0)).slot == 1

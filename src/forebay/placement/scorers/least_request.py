@@ -13,6 +13,10 @@ class InFlight:
         self.least_wins = least_wins
 
     def score(self, ask: Ask, e: Facts) -> Quantity:
-        """Requests, >= 0."""
+        """Requests, >= 0.
+
+        A fresh replica counts as many times fuller as its ramp is small, as Envoy's slow start weighs it; at full ramp
+        this is the count itself.
+        """
         del ask
-        return e.in_flight
+        return (e.in_flight + 1.0) / e.ramp - 1.0
