@@ -21,7 +21,7 @@ _ANSWERS = {
     FailureKind.FIRST_CONTENT_TIMEOUT: (504, "the engine sent no content in time"),
     FailureKind.IDLE_TIMEOUT: (504, "the engine fell silent in the middle of its reply"),
     FailureKind.TOTAL_TIMEOUT: (504, "the reply took longer than the total timeout"),
-    FailureKind.DRAIN_TIMEOUT: (503, "the gateway is shutting down"),
+    FailureKind.DRAIN_TIMEOUT: (503, "the endpoint or the gateway is being drained, and its time is over"),
     FailureKind.TRUNCATED: (502, "the engine ended its reply early"),
     FailureKind.STREAM_ERROR: (503, "the engine reported an error in its stream"),
     FailureKind.RATE_LIMITED: (429, "the engine is rate limited"),

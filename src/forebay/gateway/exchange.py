@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from forebay.admission.status import answer_for
 from forebay.conductor.commands import Dispatch, Reject
 from forebay.conductor.events import Cancelled, Failed, Finished, FirstToken, Progress
 from forebay.domain.outcome import Attempt, FailureKind, Usage
@@ -23,6 +24,12 @@ SECOND_US = 1_000_000
 PROGRESS_US = SECOND_US
 # What logs say of a client that left before it was answered (nginx's word for it).
 CLIENT_LEFT = 499
+STOPPING = answer_for(FailureKind.DRAIN_TIMEOUT)
+# What a client is told of a stream that its engine broke off, whichever way.
+TRUNCATED = "upstream_truncated"
+BROKEN_OFF = frozenset(
+    answer_for(kind).code for kind in (FailureKind.RESET, FailureKind.PROTOCOL, FailureKind.TRUNCATED)
+)
 
 
 class Exchange:
@@ -32,7 +39,7 @@ class Exchange:
     """
 
     __slots__ = (
-        "attempt", "body", "call", "content_sent", "dispatched_at", "gateway", "last_at", "on_over", "opened_at",
+        "attempt", "body", "call", "connected", "content_sent", "dispatched_at", "gateway", "last_at", "on_over", "opened_at",
         "reading", "refused", "renames", "reply", "reply_bytes", "request", "shown_id", "status", "told_at", "tries", "understood",
     )  # fmt: skip
 
@@ -58,6 +65,7 @@ class Exchange:
         self.reading: Reading | None = None
         self.opened_at = gateway.clock()
         self.dispatched_at = self.last_at = self.told_at = 0
+        self.connected = False  # the attempt's request has been written
         self.content_sent = False
         self.renames = False  # the engine knows the model by another name than the client
         self.tries = self.status = self.reply_bytes = 0
@@ -73,6 +81,7 @@ class Exchange:
         self.attempt = command.attempt
         self.tries += 1
         self.reading = None
+        self.connected = False
         self.renames = command.model != self.understood.request.model
         self.dispatched_at = self.last_at = self.gateway.clock()
         head, body = outgoing(self.request, self.understood, self.body, command, pool, self.shown_id)
@@ -91,7 +100,8 @@ class Exchange:
         api = self.understood.request.api
         if self.reply.started:
             code = command.code.replace("-", "_")
-            self._break_stream(error_event(api, command.status, code, command.message))
+            kind = TRUNCATED if command.code in BROKEN_OFF else None
+            self._break_stream(error_event(api, command.status, code, command.message, kind=kind))
         elif command.relay and isinstance(self.reading, ErrorReading):
             self._respond(self.reading.status, self._relayed(self.reading, command), self.reading.body())
         else:
@@ -103,7 +113,8 @@ class Exchange:
     # --- what the engine sends (Sink)
 
     def on_connected(self) -> None:
-        """Nothing to do: the clock for the first content runs since the dispatch."""
+        """The clock for the connection stops; that for the first content runs since the dispatch."""
+        self.connected = True
 
     def on_head(self, status: int, headers: HeaderList) -> None:
         """The reply's head: it decides how the rest is read."""
@@ -187,8 +198,13 @@ class Exchange:
         self._over()
 
     def break_off(self) -> None:
-        """The gateway stops now."""
-        self.reply.abort()
+        """The gateway stops now, and says so to whoever still waits."""
+        if self.call is not None:
+            self.fail(FailureKind.DRAIN_TIMEOUT)
+            return
+        api = self.understood.request.api
+        body = error_body(api, STOPPING.status, STOPPING.code.replace("-", "_"), STOPPING.message)
+        self._respond(STOPPING.status, self.own_headers(JSON, 1), body)
         self.gone()
 
     def check(self, at: int) -> None:
@@ -203,6 +219,8 @@ class Exchange:
                 self.fail(FailureKind.IDLE_TIMEOUT)
             elif at - self.told_at >= PROGRESS_US:
                 self._tell_progress(at)
+        elif not self.connected and at - self.dispatched_at > timeouts.connect_seconds * SECOND_US:
+            self.fail(FailureKind.CONNECT)
         elif at - self.dispatched_at > timeouts.first_content_seconds * SECOND_US:
             self.fail(FailureKind.FIRST_CONTENT_TIMEOUT)
 

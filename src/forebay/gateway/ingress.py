@@ -44,15 +44,15 @@ class Ingress:
         """Refuse what has no place here before its body is read."""
         api = APIS.get(request.path)
         if api is None and request.path not in self._plain:
-            self._unknown(request, reply)
-            self._tell(request.path, 404, "unknown-path")
+            known = ", ".join([*APIS, *self._plain])
+            self._refuse(request, reply, 404, "unknown-path", f"no such path here; there are: {known}")
         elif not self._admitted(request):
-            send_error(reply, api or Api.CHAT, 401, "invalid-api-key", "no known key in Authorization or x-api-key")
-            self._tell(request.path, 401, "invalid-api-key")
+            message = "no known key in Authorization or x-api-key"
+            self._refuse(request, reply, 401, "invalid-api-key", message)
         elif api is None:
             self._answer_plain(request, reply)
         elif request.method != "POST":
-            self._wrong_method(reply, api, "POST")
+            self._wrong_method(request, reply, "POST")
         else:
             return self._max_body_bytes
         return 0
@@ -68,7 +68,15 @@ class Ingress:
             understood = understand(api, body, self._intake, request_id, self._gateway.directory.family_of)
         except (Refusal, CodingError) as refusal:
             echo = [(b"x-request-id", shown.encode())]
-            send_error(reply, api, refusal.status, refusal.code, refusal.message, param=getattr(refusal, "param", None), headers=echo)
+            send_error(
+                reply,
+                api,
+                refusal.status,
+                refusal.code,
+                refusal.message,
+                param=getattr(refusal, "param", None),
+                headers=echo,
+            )
             took_us = self._gateway.clock() - arrived_at
             self._tell(api.value, refusal.status, refusal.code, request_id, len(body), took_us)
             return
@@ -120,13 +128,24 @@ class Ingress:
         if request.method in {"GET", "HEAD"}:
             self._plain[request.path](reply)
         else:
-            self._wrong_method(reply, Api.CHAT, "GET")
+            self._wrong_method(request, reply, "GET")
 
-    def _wrong_method(self, reply: ReplyWriter, api: Api, allowed: str) -> None:
-        allow = [(b"allow", allowed.encode())]
-        send_error(reply, api, 405, "method-not-allowed", f"this path takes {allowed}", headers=allow)
+    def _wrong_method(self, request: Request, reply: ReplyWriter, allowed: str) -> None:
+        allow = (b"allow", allowed.encode())
+        self._refuse(request, reply, 405, "method-not-allowed", f"this path takes {allowed}", allow)
 
-    def _unknown(self, request: Request, reply: ReplyWriter) -> None:
-        known = ", ".join([*APIS, *self._plain])
-        message = f"no such path here; there are: {known}"
-        send_error(reply, Api.CHAT, 404, "unknown-path", message)
+    def _refuse(
+        self,
+        request: Request,
+        reply: ReplyWriter,
+        status: int,
+        code: str,
+        message: str,
+        *headers: tuple[bytes, bytes],
+    ) -> None:
+        """Answer before the body is read."""
+        shown = self._ids.shown(request.header(b"x-request-id"))
+        api = APIS.get(request.path, Api.CHAT)
+        echo = [(b"x-request-id", shown.encode()), *headers]
+        send_error(reply, api, status, code, message, headers=echo)
+        self._tell(request.path, status, code, shown)

@@ -64,11 +64,14 @@ class StreamReading(Reading):
 
     takes_events = True
 
-    def __init__(self, exchange: "Exchange", status: int, headers: HeaderList, machine: StreamMachine) -> None:
+    def __init__(
+        self, exchange: "Exchange", status: int, headers: HeaderList, machine: StreamMachine
+    ) -> None:
         self._exchange = exchange
         self._status = status
         self._headers = headers
         self._machine = machine
+        self._told = False
         machine.tally.gap_heard = exchange.gateway.gaps(exchange.understood.request.model)
 
     def take(self, data: bytes, at: int) -> None:
@@ -87,6 +90,9 @@ class StreamReading(Reading):
             return
         end = self._machine.finish(at)
         if end.kind is EndKind.TRUNCATED:
+            if self._exchange.content_sent:
+                self._exchange.send(end.tail)
+                self._told = True
             self._exchange.fail(FailureKind.TRUNCATED)
             return
         if end.first_content:
@@ -109,8 +115,8 @@ class StreamReading(Reading):
         return tally.output_tokens, tally.take_gap()
 
     def error_shown(self) -> bool:
-        """The engine's own error event went through after content."""
-        return self._machine.content_sent and self._machine.failure is not None
+        """The engine's own error event went through after content, or ours of a stream that ended too early."""
+        return self._told or (self._machine.content_sent and self._machine.failure is not None)
 
     def _failed(self, failure: StreamFailure) -> None:
         """An error inside a 200. Before content it is read as the error status that it should have been."""

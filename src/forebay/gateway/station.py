@@ -53,8 +53,9 @@ class Station:
         self.desk = Desk(_names(assembly), self.rows, self._clock, access_log)
         self.conductor = Conductor(assembly.plan, seed=assembly.file.seed, at=clock())
         self.driver = Driver(self.conductor, self.desk.observers, loop, clock)
-        timeouts = min(pool.file.timeouts.connect_seconds for pool in assembly.pools)
-        self.upstreams = Upstreams(loop, connect_timeout_seconds=timeouts)
+        # Each exchange watches its own pool's limit; this is the last resort.
+        longest = max(pool.file.timeouts.connect_seconds for pool in assembly.pools)
+        self.upstreams = Upstreams(loop, connect_timeout_seconds=longest)
         self.gateway = Gateway(
             self.driver,
             self.upstreams,
@@ -64,7 +65,9 @@ class Station:
             lambda model: self.desk.counters.gaps(model).add,
         )
         budget = BufferBudget(assembly.file.inbound.max_buffered_bytes)
-        self._ingress = Ingress(self.gateway, assembly.intake, assembly.file.inbound.max_body_bytes, assembly.keys)
+        self._ingress = Ingress(
+            self.gateway, assembly.intake, assembly.file.inbound.max_body_bytes, assembly.keys
+        )
         self._public = Connections(loop, self._ingress, assembly.file.inbound, budget)
         self._admin = self._connections(Admin(self.desk, self), budget)
         self._eyes = Eyes(

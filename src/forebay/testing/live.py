@@ -2,6 +2,7 @@
 
 import asyncio
 import io
+from collections.abc import Callable
 from typing import Any, Self
 
 import aiohttp
@@ -10,17 +11,24 @@ import msgspec
 from forebay.config.assemble import assemble
 from forebay.config.document import Document
 from forebay.gateway.station import Station
+from forebay.runtime.driver import monotonic_us
 from forebay.telemetry.access_log import AccessLog
 
 
 class LiveGateway:
     """`async with LiveGateway([engine.url, ...]) as gateway`: serves model `m`, or the `pools` given in the file's shape.
 
-    `settings` are further top-level settings of the configuration file. `log` collects the access log's lines.
+    `settings` are further top-level settings of the configuration file. `log` collects the access log's lines, all of
+    which are there once the gateway is closed. `clock` gives the microseconds that deadlines are measured by.
     """
 
     def __init__(
-        self, urls: list[str] | None = None, *, pools: list[dict[str, Any]] | None = None, **settings: Any
+        self,
+        urls: list[str] | None = None,
+        *,
+        pools: list[dict[str, Any]] | None = None,
+        clock: Callable[[], int] = monotonic_us,
+        **settings: Any,
     ) -> None:
         """Not started yet."""
         endpoints = [{"url": url, "engine": "vllm"} for url in urls or []]
@@ -32,12 +40,13 @@ class LiveGateway:
             **settings,
         }
         self.log = io.BytesIO()
+        self._clock = clock
         self.station: Station
         self.session: aiohttp.ClientSession
 
     async def __aenter__(self) -> Self:
         assembly = assemble(Document.of(msgspec.to_builtins(self._data), "test"))
-        self.station = Station(assembly, AccessLog(self.log))
+        self.station = Station(assembly, AccessLog(self.log), self._clock)
         await self.station.start()
         self.session = aiohttp.ClientSession()
         return self
@@ -74,9 +83,32 @@ class LiveGateway:
         async with self.session.get((self.admin_url if admin else self.url) + path) as response:
             return Reply(response.status, response.headers.copy(), await response.read())
 
+    async def story(self, request_id: str) -> dict[str, Any]:
+        """What the admin port tells of a request: its demand, its decisions, its outcome. Raises KeyError if nothing."""
+        reply = await self.get(f"/forebay/decisions/{request_id}", admin=True)
+        if reply.status == 404:
+            raise KeyError(request_id)
+        story: dict[str, Any] = reply.json()
+        return story
+
     def in_flight(self) -> float:
         """Requests that the conductor believes are at engines."""
         return float(sum(row.beliefs.in_flight for row in self.station.rows()))
+
+    def idle(self) -> bool:
+        """Nothing is open, in the conductor's belief, in its books, and on the wire."""
+        station = self.station
+        return not (self.in_flight() or station.gateway.exchanges or station.conductor.open_requests)
+
+    async def settled(self, seconds: float = 3.0) -> None:
+        """Wait until nothing is open. Raises TimeoutError after so long."""
+        async with asyncio.timeout(seconds):
+            while not self.idle():  # noqa: ASYNC110 - nothing tells when the last counter is back
+                await asyncio.sleep(0.005)
+
+    def lines(self) -> list[dict[str, Any]]:
+        """The access log's lines, once the gateway is closed."""
+        return [msgspec.json.decode(line) for line in self.log.getvalue().splitlines()]
 
 
 class Reply(msgspec.Struct, frozen=True):

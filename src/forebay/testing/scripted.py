@@ -62,12 +62,15 @@ def stream_head(extra: str = "") -> bytes:
 class ScriptedEngine:
     """Serves on 127.0.0.1; `script` answers POSTs, GETs are answered as an idle vLLM would. Use as `async with`.
 
+    `pages` are whole replies to GETs, by path, in place of the idle ones; they may be changed while it serves.
+
     `received` are the POSTs in order; `open_connections` those that still wait or are being answered; `closed_early` counts
     connections that the other side closed before the script was through.
     """
 
     script: Script
     model: str = "m"
+    pages: dict[str, bytes] = field(default_factory=dict)
     received: list[Received] = field(default_factory=list)
     connections: int = 0
     busy: int = 0
@@ -111,7 +114,7 @@ class ScriptedEngine:
     ) -> bool:
         """Answer one request. False when the connection is over."""
         if request.method == "GET":
-            writer.write(_idle_answer(request.path, self.model))
+            writer.write(self.pages.get(request.path) or _idle_answer(request.path, self.model))
             await writer.drain()
             return True
         self.received.append(request)
