@@ -4,6 +4,7 @@ import asyncio
 import base64
 import contextlib
 import json
+import socket
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -117,10 +118,15 @@ class Client:
 
     @classmethod
     @contextlib.asynccontextmanager
-    async def of(cls, url):
-        """Connect to a base URL."""
+    async def of(cls, url, receive_bytes=0):
+        """Connect to a base URL. A small receive buffer keeps the kernel from reading for a client that does not."""
         at = urlsplit(url)
-        client = cls(*await asyncio.open_connection(at.hostname, at.port))
+        sock = socket.socket()
+        if receive_bytes:
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_bytes)
+        sock.setblocking(False)
+        await asyncio.get_running_loop().sock_connect(sock, (at.hostname, at.port))
+        client = cls(*await asyncio.open_connection(sock=sock))
         try:
             yield client
         finally:
