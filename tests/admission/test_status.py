@@ -3,6 +3,7 @@
 import pytest
 
 from forebay.admission import status
+from forebay.domain.ability import Ability
 from forebay.domain.outcome import FailureKind
 
 
@@ -27,3 +28,19 @@ def test_every_kind_of_failure_has_an_answer(kind):
 )
 def test_p20_p26_statuses(kind, expected):
     assert status.answer_for(kind).status == expected
+
+
+def test_p10_a_format_that_no_endpoint_takes_is_named():
+    answer = status.not_capable(Ability.WEBP | Ability.AUDIO)
+    assert (answer.status, answer.code) == (400, "unsupported-image-format")
+    assert "image/webp" in answer.message
+
+
+def test_p13_a_modality_that_no_endpoint_takes_is_named():
+    answer = status.not_capable(Ability.AUDIO)
+    assert (answer.status, answer.code) == (400, "rejected-not-capable")
+    assert "audio" in answer.message
+
+
+def test_abilities_that_no_endpoint_has_together():
+    assert status.not_capable(Ability(0)) is status.NOT_CAPABLE

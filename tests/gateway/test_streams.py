@@ -1,6 +1,7 @@
 """Streams through a gateway over real sockets: bytes kept, truth told, clients that leave or do not read."""
 
 import asyncio
+import itertools
 import json
 import tracemalloc
 
@@ -46,18 +47,20 @@ def serving(model="m", **more):
 async def test_p14_cuts_within_characters_and_events_change_nothing():
     sse, cuts = case("p14_utf8.sse"), json.loads(case("p14_cuts.json"))
     ends = [0, *cuts["cut_offsets"], len(sse)]
-    pieces = [sse[a:b] for a, b in zip(ends, ends[1:], strict=False)]
+    pieces = [sse[a:b] for a, b in itertools.pairwise(ends)]
     bytewise = [sse[n : n + 1] for n in range(len(sse))]
     for cut in (pieces, bytewise):
         script = [UNTIL_CLOSE, *(part for data in cut for part in (data, Pause(0.0005))), Close()]
-        async with ScriptedEngine(lambda _, s=script: s, model="eng") as engine:
-            async with LiveGateway(pools=serving("eng")(engine)) as gateway:
-                got = await gateway.post(ASK | {"model": "eng"}, headers={"x-request-id": "p14"})
-                assert got.body == sse
-                assert text_of(got.body) == cuts["joined_text"]
-                outcome = (await gateway.story("p14"))["outcome"]
-                assert outcome["completion_tokens"] == 2
-                await gateway.settled()
+        async with (
+            ScriptedEngine(lambda _, s=script: s, model="eng") as engine,
+            LiveGateway(pools=serving("eng")(engine)) as gateway,
+        ):
+            got = await gateway.post(ASK | {"model": "eng"}, headers={"x-request-id": "p14"})
+            assert got.body == sse
+            assert text_of(got.body) == cuts["joined_text"]
+            outcome = (await gateway.story("p14"))["outcome"]
+            assert outcome["completion_tokens"] == 2
+            await gateway.settled()
 
 
 async def test_p15_comments_stay_comments_and_do_not_count():
@@ -91,13 +94,16 @@ async def test_p16_messages_pass_line_by_line_and_no_head_is_sent_too_early():
 
 async def test_p16_no_head_before_content():
     script = [UNTIL_CLOSE, b": wait\n\n", role(), Pause(0.1), chunk(content="x"), chunk(finish="stop"), DONE]
-    async with ScriptedEngine(lambda _: [*script, Close()]) as engine, LiveGateway([engine.url]) as gateway:
-        async with Client.of(gateway.url) as client:
-            client.ask(ASK)
-            await eventually(lambda: engine.busy)
-            with pytest.raises(TimeoutError):
-                await client.until(b"HTTP/1.1", 0.05)
-            assert b"200 OK" in await client.until(b"\r\n\r\n")
+    async with (
+        ScriptedEngine(lambda _: [*script, Close()]) as engine,
+        LiveGateway([engine.url]) as gateway,
+        Client.of(gateway.url) as client,
+    ):
+        client.ask(ASK)
+        await eventually(lambda: engine.busy)
+        with pytest.raises(TimeoutError):
+            await client.until(b"HTTP/1.1", 0.05)
+        assert b"200 OK" in await client.until(b"\r\n\r\n")
 
 
 @pytest.mark.parametrize("name", ["mid_text", "mid_tool"])
@@ -254,20 +260,22 @@ async def test_usage_is_counted_where_the_engine_gives_none():
         assert outcome["prompt_tokens"] is None
 
 
+BREAKS = {
+    "role-only": [UNTIL_CLOSE, case("p20_role_only_then_reset.sse"), Pause(0.02), Reset()],
+    "error-first": [stream(case("p20_error_first.sse"))],
+    "content": [UNTIL_CLOSE, chunk("eng", content="A sa"), Pause(0.02), Reset()],
+}
+
+
 class TestP20OneAnswerOnly:
     """A breaks in three ways, B is sound."""
 
-    A = {
-        "role-only": [UNTIL_CLOSE, case("p20_role_only_then_reset.sse"), Pause(0.02), Reset()],
-        "error-first": [stream(case("p20_error_first.sse"))],
-        "content": [UNTIL_CLOSE, chunk("eng", content="A sa"), Pause(0.02), Reset()],
-    }
     GOOD = case("p20_good.sse")
 
     async def ask(self, how, other):
         """One request that A gets first: it is the one endpoint that is idle. Returns reply, story and A's requests."""
         async with (
-            ScriptedEngine(lambda _: self.A[how], model="eng") as a,
+            ScriptedEngine(lambda _: BREAKS[how], model="eng") as a,
             ScriptedEngine(lambda _: other, model="eng") as b,
             LiveGateway(pools=serving("eng", profile="round-robin")(a, b)) as gateway,
         ):

@@ -2,6 +2,7 @@
 
 import msgspec
 
+from forebay.domain.ability import Ability, names
 from forebay.domain.outcome import FailureKind
 
 
@@ -41,4 +42,18 @@ SATURATED = Answer(503, "rejected-saturated", "every endpoint is full, and so is
 TTL_EXPIRED = Answer(503, "rejected-ttl-expired", "the request waited too long for a place")
 UNKNOWN_MODEL = Answer(404, "model-not-found", "no pool serves this model")
 NOT_CAPABLE = Answer(400, "rejected-not-capable", "no endpoint of this model can take this kind of input")
+FORMATS = Ability.WEBP | Ability.TIFF | Ability.HEIC | Ability.AVIF
 TOO_LONG = Answer(400, "context-length-exceeded", "the prompt is longer than any endpoint's context")
+
+
+def not_capable(missing: Ability) -> Answer:
+    """What to say when no endpoint has every ability that a request needs. `missing` are those that none has at all."""
+    formats = missing & FORMATS
+    if formats:
+        listed = ", ".join(f"image/{name}" for name in names(formats))
+        return Answer(400, "unsupported-image-format", f"no endpoint of this model takes {listed}")
+    if missing:
+        return Answer(
+            400, NOT_CAPABLE.code, f"no endpoint of this model takes this: {', '.join(names(missing))}"
+        )
+    return NOT_CAPABLE

@@ -1,5 +1,7 @@
 """The heart: from (plan, seed, events) come the same commands, bit for bit."""
 
+import functools
+import operator
 import random
 from collections.abc import Callable
 from typing import Any
@@ -25,6 +27,7 @@ from forebay.conductor.events import (
 from forebay.conductor.journey import NO_USAGE, Journey
 from forebay.conductor.plan import Plan
 from forebay.conductor.pool import Pool
+from forebay.domain.ability import Ability
 from forebay.domain.outcome import Ending, FailureKind, Outcome, Usage
 from forebay.domain.placement import Decision, Placement
 from forebay.placement.profile import emptied_by
@@ -33,7 +36,6 @@ from forebay.placement.profile import emptied_by
 _ANSWERS = {
     "role": status.NO_ENDPOINTS,
     "model": status.NO_ENDPOINTS,
-    "ability": status.NOT_CAPABLE,
     "context": status.TOO_LONG,
     "draining": status.NO_ENDPOINTS,
     "health": status.NO_ENDPOINTS,
@@ -236,7 +238,14 @@ class Conductor:
             pool.queue.pop_ready(place)
 
     def _reject_unplaced(self, journey: Journey, placement: Placement, at: int) -> None:
-        answer = _ANSWERS.get(emptied_by(placement), status.NO_ENDPOINTS)
+        emptied = emptied_by(placement)
+        answer = _ANSWERS.get(emptied, status.NO_ENDPOINTS)
+        if emptied == "ability":
+            pool = journey.pool
+            known = functools.reduce(
+                operator.or_, (pool.row(slot).abilities for slot in placement.filters[-1].dropped)
+            )
+            answer = status.not_capable(journey.request.needs & ~Ability(int(known)))
         retry_after = retry_after_seconds(journey.pool.changes(), at) if answer.status == 503 else 0
         self._out.append(_reject(journey.request.request_id, answer, retry_after=retry_after))
         self._end(journey, Ending.REJECTED, answer.code, at)
