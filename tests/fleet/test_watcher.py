@@ -81,7 +81,10 @@ async def test_only_the_health_probe_says_down(bench, vllm):
     vllm["/health"] = None
     down = await made.look(2 * SECOND)
     assert (down.reachable, down.running) == (False, None)
-    assert await made.look(4 * SECOND) is None
+    again = await made.look(4 * SECOND)
+    assert again is not None, "each failure counts with the breaker"
+    assert again.reachable is False
+    assert await made.look(5 * SECOND) is None, "no probe was due"
     assert made.warnings == ["endpoint ep-3: its health probe fails"]
 
 

@@ -78,11 +78,13 @@ class Watcher:
         if self._reachable:
             if not before:
                 self._begin()
-        elif before is not False:
+            return
+        if before is not False:
             self._warn(f"endpoint {self._endpoint.name}: its health probe fails")
             self._reading = NOTHING
             self._gaps = Window()
-            self._post(self._view())
+        # Every failure is told: so many in a row are what takes an idle endpoint out.
+        self._post(self._view())
 
     def _begin(self) -> None:
         # Whoever comes back may be another engine, with another model and counters at zero.
