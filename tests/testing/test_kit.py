@@ -9,12 +9,12 @@ from forebay.conductor.commands import Dispatch, Reject
 from forebay.conductor.events import Arrived, Finished
 from forebay.domain.outcome import Attempt, Usage
 from forebay.testing import VirtualClock, play
+from forebay.testing.asks import chat
 from forebay.testing.build import conductor, request
 from forebay.testing.engines import scenes
 from forebay.testing.live import LiveGateway
 from forebay.testing.modelled import ModelledEngine
 from forebay.testing.scripted import Close, Pause, Reset, ScriptedEngine, reply, stream_head
-from forebay.testing.asks import chat
 from forebay.testing.timing import EngineModel
 
 CHAT = "/v1/chat/completions"
