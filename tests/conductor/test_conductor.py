@@ -5,7 +5,7 @@ import pytest
 from forebay.admission.breaker import BreakerSettings
 from forebay.admission.queue import QueueSettings
 from forebay.admission.retry import RetrySettings
-from forebay.conductor.commands import Abort, Dispatch, Hold, Reject
+from forebay.conductor.commands import Abort, Dispatch, Hold, Note, Reject, WakeAt
 from forebay.conductor.events import (
     Arrived,
     Cancelled,
@@ -19,7 +19,7 @@ from forebay.conductor.events import (
     Woke,
 )
 from forebay.domain.ability import Ability
-from forebay.domain.outcome import Attempt, Ending, FailureKind, Usage
+from forebay.domain.outcome import Attempt, Ending, FailureKind, Outcome, Usage
 from forebay.testing import play
 from forebay.testing.build import conductor, endpoint, picture, plan, pool, profile, request, view
 
@@ -324,7 +324,11 @@ def test_a_decision_keeps_its_trace():
     # The prompt is there now: the other endpoint would have to do the work again.
     first = book.last.endpoint.slot
     book >> Finished(5, R0, Usage()) << None
-    book >> Arrived(6, request("again", media=(picture(),), prefix_blocks=(1, 2), prefix_tokens=(64, 464))) << Dispatch
+    (
+        book
+        >> Arrived(6, request("again", media=(picture(),), prefix_blocks=(1, 2), prefix_tokens=(64, 464)))
+        << Dispatch
+    )
     assert book.last.endpoint.slot == first
 
 
@@ -338,3 +342,26 @@ def test_a_probe_alone_does_not_condemn():
     assert book.conductor.pools["m"].endpoint(0).name == "e0"
     book >> ViewChanged(7, (view(0),)) << None
     book >> Arrived(8, request("back")) << Dispatch
+
+
+@pytest.mark.parametrize(
+    "events",
+    [
+        [Arrived(0, request(model="nope"))],
+        [Arrived(0, request(needs=Ability.TEXT)), failed(FailureKind.CLIENT_STATUS)],
+        [
+            ViewChanged(0, (view(0, reachable=True, models=("other",)), view(1, models=("other",)))),
+            Arrived(1, request()),
+        ],
+    ],
+    ids=["unknown", "failed", "unplaced"],
+)
+def test_the_outcome_is_told_before_the_client_is(events):
+    """Whoever hears of the reply, as the access log does, has heard of the outcome."""
+    subject = conductor()
+    for event in events:
+        commands = subject.handle(event)
+    kinds = [
+        type(c.subject) if isinstance(c, Note) else type(c) for c in commands if not isinstance(c, WakeAt)
+    ]
+    assert kinds[-2:] == [Outcome, Reject]

@@ -121,7 +121,7 @@ class TestRoom:
         limits = {"max_buffered_bytes": 4 * MIB}
         go = asyncio.Event()
         async with Held(go) as engine, LiveGateway([engine.url], inbound=limits) as gateway:
-            first = [asyncio.create_task(gateway.post(big(2 * MIB + 1))) for _ in range(2)]
+            first = [asyncio.create_task(gateway.post(big(2 * MIB - 1000))) for _ in range(2)]
             await eventually(lambda: engine.busy == 2)
             later = [asyncio.create_task(gateway.post(big(2 * MIB))) for _ in range(2)]
             await eventually(lambda: gateway.station._public.budget.waiting == 2)

@@ -617,3 +617,23 @@ async def test_a_retry_after_a_stale_connection_is_not_an_attempt():
         assert text_of((await gateway.post(ASK)).body) == "x"
         got = await gateway.post(ASK)
         assert (text_of(got.body), got.headers["x-forebay-attempts"]) == ("y", "1")
+
+
+async def test_the_log_tells_how_every_request_ended():
+    """Also those that failed or were refused: where they were, how often they were tried, what they cost."""
+    half = [CHUNKED, piece(role() + chunk(content="x") * 3), Pause(0.02), Reset()]
+    ways = iter([[refusal("400 Bad Request")], half, [Reset()], [Reset()]])
+    async with ScriptedEngine(lambda _: next(ways)) as engine, LiveGateway(pools=pool(engine)) as gateway:
+        for _ in range(3):
+            await gateway.post(ASK)
+        await gateway.post(chat(model="nope"))
+    name = engine.url.removeprefix("http://")
+    told = [(line["status"], line["ending"], line["reason"], line["tries"]) for line in gateway.lines()]
+    assert told == [
+        (400, "failed", "client-status", 1),
+        (200, "failed", "reset", 1),
+        (502, "failed", "reset", 2),
+        (404, "refused", "model-not-found", 0),
+    ]
+    assert [line["endpoint"] for line in gateway.lines()] == [name, name, name, None]
+    assert gateway.lines()[1]["completion_tokens"] == 3

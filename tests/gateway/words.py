@@ -125,7 +125,11 @@ class Client:
         if receive_bytes:
             sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_bytes)
         sock.setblocking(False)
-        await asyncio.get_running_loop().sock_connect(sock, (at.hostname, at.port))
+        try:
+            await asyncio.get_running_loop().sock_connect(sock, (at.hostname, at.port))
+        except OSError:
+            sock.close()
+            raise
         client = cls(*await asyncio.open_connection(sock=sock))
         try:
             yield client

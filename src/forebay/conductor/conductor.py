@@ -88,8 +88,8 @@ class Conductor:
         request = event.request
         pool = self._by_name.get(request.model)
         if pool is None:
-            self._out.append(_reject(request.request_id, status.UNKNOWN_MODEL))
             self._note_refused(event, status.UNKNOWN_MODEL.code)
+            self._out.append(_reject(request.request_id, status.UNKNOWN_MODEL))
             return
         journey = Journey(request, pool, pool.demand(request), event.at)
         self._journeys[request.request_id] = journey
@@ -133,10 +133,10 @@ class Conductor:
                 return
         answer = status.answer_for(event.kind)
         retry_after = 0 if event.content_sent else self._retry_after(journey, event)
-        self._out.append(
-            _reject(journey.request.request_id, answer, retry_after=retry_after, relay=event.status >= 400)
+        reject = _reject(
+            journey.request.request_id, answer, retry_after=retry_after, relay=event.status >= 400
         )
-        self._end(journey, Ending.FAILED, event.kind.value, event.at, event.usage)
+        self._end(journey, Ending.FAILED, event.kind.value, event.at, event.usage, reject)
 
     def _cancelled(self, event: Cancelled) -> None:
         journey = self._journeys.get(event.request_id)
@@ -247,12 +247,12 @@ class Conductor:
             )
             answer = status.not_capable(journey.request.needs & ~Ability(int(known)))
         retry_after = retry_after_seconds(journey.pool.changes(), at) if answer.status == 503 else 0
-        self._out.append(_reject(journey.request.request_id, answer, retry_after=retry_after))
-        self._end(journey, Ending.REJECTED, answer.code, at)
+        reject = _reject(journey.request.request_id, answer, retry_after=retry_after)
+        self._end(journey, Ending.REJECTED, answer.code, at, reject=reject)
 
     def _expire(self, journey: Journey, at: int) -> None:
-        self._out.append(_reject(journey.request.request_id, status.TTL_EXPIRED, retry_after=1))
-        self._end(journey, Ending.REJECTED, status.TTL_EXPIRED.code, at)
+        reject = _reject(journey.request.request_id, status.TTL_EXPIRED, retry_after=1)
+        self._end(journey, Ending.REJECTED, status.TTL_EXPIRED.code, at, reject=reject)
 
     def _end_overdue(self, pool: Pool, at: int) -> None:
         """End what still runs at endpoints whose drain limit is over."""
@@ -271,7 +271,16 @@ class Conductor:
             return 0
         return retry_after_seconds(journey.pool.changes(), event.at)
 
-    def _end(self, journey: Journey, ending: Ending, reason: str, at: int, usage: Usage = NO_USAGE) -> None:
+    def _end(
+        self,
+        journey: Journey,
+        ending: Ending,
+        reason: str,
+        at: int,
+        usage: Usage = NO_USAGE,
+        reject: Reject | None = None,
+    ) -> None:
+        """The journey is over. Its outcome is told before its client is: with the reply, its log line is written."""
         request_id = journey.request.request_id
         del self._journeys[request_id]
         journey.pool.queue.remove(request_id)
@@ -287,6 +296,8 @@ class Conductor:
             e2e_us=at - journey.arrived_at,
         )
         self._out.append(Note(outcome))
+        if reject is not None:
+            self._out.append(reject)
         self._drain_queue(journey.pool, at)
 
     def _note_refused(self, event: Arrived, reason: str) -> None:
