@@ -208,13 +208,16 @@ class Conductor:
         return journey if journey is not None and journey.runs(event.attempt) else None
 
     def _place(self, journey: Journey, at: int) -> Placement:
-        pool = journey.pool
-        placement = pool.place(journey.request, journey.demand, at, journey.tried, self._rng)
+        placement = self._answer(journey, at, journey.tried)
         if placement.slot is None and journey.tried:
             # Nobody new is left: the same endpoint again is better than no answer.
-            placement = pool.place(journey.request, journey.demand, at, (), self._rng)
+            placement = self._answer(journey, at, ())
         self._out.append(Note(_decision(journey, placement, at)))
         return placement
+
+    def _answer(self, journey: Journey, at: int, tried: tuple[int, ...]) -> Placement:
+        journey.ask = journey.pool.ask(journey.request, journey.demand, at, tried)
+        return journey.pool.place(journey.ask, self._rng)
 
     def _dispatch(self, journey: Journey, slot: int, at: int) -> None:
         first = journey.tries == 0
@@ -227,7 +230,7 @@ class Conductor:
 
         def place(request_id: str) -> bool:
             journey = self._journeys[request_id]
-            placement = pool.place(journey.request, journey.demand, at, (), self._rng)
+            placement = self._answer(journey, at, ())
             if placement.slot is None:
                 return False
             self._out.append(Note(_decision(journey, placement, at)))
@@ -257,6 +260,8 @@ class Conductor:
     def _end_overdue(self, pool: Pool, at: int) -> None:
         """End what still runs at endpoints whose drain limit is over."""
         overdue = pool.overdue(at)
+        if not overdue:
+            return
         for journey in [j for j in self._journeys.values() if j.attempt is not None and j.slot in overdue]:
             attempt = journey.attempt
             assert attempt is not None

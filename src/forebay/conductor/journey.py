@@ -1,6 +1,7 @@
 """One request on its way: what the conductor must remember of it until its one ending."""
 
 from forebay.conductor.pool import Pool
+from forebay.domain.facts import Ask
 from forebay.domain.outcome import Attempt, Usage
 from forebay.domain.request import Demand, InferenceRequest
 
@@ -10,6 +11,7 @@ class Journey:
 
     __slots__ = (
         "arrived_at",
+        "ask",
         "attempt",
         "demand",
         "first_token_at",
@@ -27,6 +29,7 @@ class Journey:
         self.demand = demand
         self.arrived_at = at
         self.attempt: Attempt | None = None  # the one in flight
+        self.ask: Ask | None = None  # as the last placement was asked
         self.slot = -1  # where the last attempt went
         self.tried: tuple[int, ...] = ()
         self.tries = 0

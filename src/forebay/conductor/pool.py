@@ -73,14 +73,15 @@ class Pool:
             exact=exact,
         )
 
-    def place(
-        self, request: InferenceRequest, demand: Demand, at: int, tried: tuple[int, ...], rng: random.Random
-    ) -> Placement:
-        """Where the request should go now, by the pool's profile."""
+    def ask(self, request: InferenceRequest, demand: Demand, at: int, tried: tuple[int, ...]) -> Ask:
+        """The question where the request should go now."""
         cached = self._cached_tokens(request, demand)
         encoded = self.residency.encoded(request.media) if request.media else NO_MATCH
-        ask = Ask(request, demand, at, cached, encoded, tried)
-        return self.plan.profile.place(ask, self.beliefs.facts(at), rng)
+        return Ask(request, demand, at, cached, encoded, tried)
+
+    def place(self, ask: Ask, rng: random.Random) -> Placement:
+        """The answer, by the pool's profile."""
+        return self.plan.profile.place(ask, self.beliefs.facts(ask.at), rng)
 
     def _cached_tokens(self, request: InferenceRequest, demand: Demand) -> Mapping[int, float]:
         if not request.prefix_blocks:
@@ -93,9 +94,10 @@ class Pool:
 
     def dispatched(self, journey: "Journey", at: int, *, first: bool) -> Endpoint:
         """Choosing and counting are one step: the next decision already sees this one."""
-        slot, attempt, request = journey.slot, journey.attempt, journey.request
-        cached = self._cached_tokens(request, journey.demand).get(slot, 0.0)
-        encoded = self.residency.encoded(request.media).get(slot, 0.0)
+        slot, attempt, request, ask = journey.slot, journey.attempt, journey.request, journey.ask
+        assert ask is not None, "what is dispatched was placed"
+        cached = ask.cached_tokens.get(slot, 0.0)
+        encoded = ask.encoded_patches.get(slot, 0.0)
         cost = price(journey.demand, cached, encoded, self.beliefs.row(slot))
         self.beliefs.dispatched(slot, attempt, cost, journey.demand, at, streamed=request.stream)
         self.residency.held(slot, request.prefix_blocks, request.media)

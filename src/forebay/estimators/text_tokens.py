@@ -12,6 +12,8 @@ PRIORS = (0.25, 0.2, 0.22, 0.5, 5.0, 3.0)
 # differ more (0 for completions, dozens with a default system prompt).
 DOUBTS = (0.15, 0.2, 0.2, 0.5, 5.0, 10.0)
 
+VARIANCES = tuple(doubt * doubt for doubt in DOUBTS)
+
 # Share of each surprise that is corrected: half-way would chase noise, a tenth would take dozens of requests.
 STEP = 0.3
 
@@ -30,29 +32,25 @@ class TextTokens:
 
     def estimate(self, measure: TextMeasure) -> int:
         """Tokens of the text and its template, at least 1."""
-        return max(1, round(self._predict(_features(measure))))
+        return max(1, round(self._predict(measure)))
 
     def learn(self, measure: TextMeasure, tokens: int) -> None:
         """An engine's report: `tokens` is usage.prompt_tokens less the exact media tokens. Below 1 it is ignored."""
         if tokens < 1:
             return
-        features = _features(measure)
-        surprise = tokens - self._predict(features)
-        leverage = [doubt * doubt * x for doubt, x in zip(DOUBTS, features, strict=True)]
-        scale = NOISE + sum(lever * x for lever, x in zip(leverage, features, strict=True))
-        for index, lever in enumerate(leverage):
-            self._weights[index] = max(0.0, self._weights[index] + STEP * surprise * lever / scale)
+        surprise = tokens - self._predict(measure)
+        # Most prompts are of one script: what is not there has no part in the surprise.
+        present = [(index, x) for index, x in enumerate(_features(measure)) if x]
+        scale = NOISE + sum([VARIANCES[index] * x * x for index, x in present])
+        step = STEP * surprise / scale
+        for index, x in present:
+            self._weights[index] = max(0.0, self._weights[index] + step * VARIANCES[index] * x)
 
-    def _predict(self, features: tuple[int, ...]) -> float:
-        return sum(weight * x for weight, x in zip(self._weights, features, strict=True))
+    def _predict(self, m: TextMeasure) -> float:
+        ascii_, two, three, four, message, prompt = self._weights
+        total = ascii_ * m.ascii_bytes + message * m.messages + prompt
+        return total + two * m.two_byte_bytes + three * m.three_byte_bytes + four * m.four_byte_bytes
 
 
-def _features(measure: TextMeasure) -> tuple[int, ...]:
-    return (
-        measure.ascii_bytes,
-        measure.two_byte_bytes,
-        measure.three_byte_bytes,
-        measure.four_byte_bytes,
-        measure.messages,
-        1,
-    )
+def _features(m: TextMeasure) -> tuple[int, ...]:
+    return (m.ascii_bytes, m.two_byte_bytes, m.three_byte_bytes, m.four_byte_bytes, m.messages, 1)

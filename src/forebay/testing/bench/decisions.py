@@ -32,7 +32,7 @@ def _median_us(name: str, endpoints: int) -> float:
     def batch(count: int) -> float:
         began = time.perf_counter()
         for _ in range(count):
-            found.place(asked, demand, 1_000, (), chance)
+            found.place(found.ask(asked, demand, 1_000, ()), chance)
         return (time.perf_counter() - began) / count
 
     count = max(1, round(BATCH_SECONDS / batch(3)))
