@@ -6,7 +6,7 @@ import json
 import pytest
 
 from forebay.testing.live import LiveGateway
-from forebay.testing.scripted import Pause, ScriptedEngine
+from forebay.testing.scripted import Pause, ScriptedEngine, reply
 
 from .words import CHAT, CHUNKED, FOR_EVER, Client, answer, chat, chunk, eventually, piece, role
 
@@ -167,3 +167,15 @@ async def test_a_client_that_pipelines_has_one_request_in_flight():
             assert gateway.in_flight() <= 1
             await client.whole()
         await gateway.settled()
+
+
+async def test_whole_replies_count_in_the_room_and_are_passed_on_when_it_is_short():
+    body = b'{"model":"m","choices":[],"pad":"' + b"x" * 300_000 + b'"}'
+    async with (
+        ScriptedEngine(lambda _: [reply(body)]) as engine,
+        LiveGateway([engine.url], inbound={"max_buffered_bytes": 100_000}) as gateway,
+    ):
+        seen = await gateway.post(chat())
+        assert (seen.status, seen.body) == (200, body)
+        await gateway.settled()
+        assert gateway.station.gateway.budget.used_bytes == 0

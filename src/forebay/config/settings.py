@@ -14,8 +14,9 @@ class Timeouts(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
 
     # A TCP handshake inside one data centre takes under 1 ms; two lost SYNs cost 3 s.
     connect_seconds: Positive = 5.0
-    # From sending to the first content. A long video prefill on a busy engine takes minutes.
-    first_content_seconds: Positive = 300.0
+    # From sending to the first content. For a reply that is not streamed that is the whole answer, and the clients of
+    # OpenAI and Anthropic wait 600 s for one.
+    first_content_seconds: Positive = 600.0
     # Silence after the first content. The slowest healthy gap is another request's whole prefill.
     idle_seconds: Positive = 120.0
     # The whole reply, 0 for no bound: a long stream that keeps moving is healthy.

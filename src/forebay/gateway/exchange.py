@@ -80,7 +80,7 @@ class Exchange:
         assert pool is not None, "the plan and the directory change together"
         self.attempt = command.attempt
         self.tries += 1
-        self.reading = None
+        self._drop_reading()
         self.connected = False
         self.renames = command.model != self.understood.request.model
         self.dispatched_at = self.last_at = self.gateway.clock()
@@ -270,11 +270,17 @@ class Exchange:
             assert self.attempt is not None
             self.gateway.driver.feed(Progress(at, self.attempt, *progress))
 
+    def _drop_reading(self) -> None:
+        reading, self.reading = self.reading, None
+        if reading is not None:
+            reading.drop()
+
     def _over(self) -> None:
         on_over, self.on_over = self.on_over, None
         if on_over is None:
             return
         self.body = None
+        self._drop_reading()
         on_over()
         request = self.understood.request
         self.gateway.served(

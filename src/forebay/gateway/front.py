@@ -6,6 +6,7 @@ from collections.abc import Callable
 from forebay.conductor.commands import Abort, Dispatch, Hold, Reject
 from forebay.config.settings import Timeouts
 from forebay.gateway.exchange import Exchange
+from forebay.gateway.http1.budget import BufferBudget
 from forebay.gateway.http1.upstream import Upstreams
 from forebay.gateway.pools import PoolDirectory
 from forebay.runtime.driver import Driver
@@ -26,12 +27,14 @@ class Gateway:
         loop: asyncio.AbstractEventLoop,
         served: Callable[[Passage], None],
         gaps: Callable[[str], Callable[[int], None]],
+        budget: BufferBudget,
     ) -> None:
         """Attaches itself to `driver`.
 
         `served` hears of each request once, when its reply is over; `gaps` gives, for a model, what hears of each gap
-        between its tokens, in microseconds.
+        between its tokens, in microseconds. `budget` is the room for all that the process holds.
         """
+        self.budget = budget
         self.gaps = gaps
         self.driver = driver
         self.upstreams = upstreams

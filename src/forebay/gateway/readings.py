@@ -50,6 +50,9 @@ class Reading(ABC):
         """Whether the client has already been told of the failure, by the engine."""
         return False
 
+    def drop(self) -> None:  # noqa: B027 - most keep nothing
+        """Let go of what was kept: nobody will want it."""
+
     def usage(self) -> Usage:
         """Tokens counted so far."""
         return Usage()
@@ -136,7 +139,10 @@ class StreamReading(Reading):
 
 
 class WholeReading(Reading):
-    """A reply that is kept until it is complete."""
+    """A reply that is kept until it is complete, or passed on as it comes once it is too large or room is short.
+
+    Room is counted together with the bodies of requests. Waiting for room here could wait for itself.
+    """
 
     def __init__(self, exchange: "Exchange", status: int, headers: HeaderList) -> None:
         self._exchange = exchange
@@ -151,14 +157,23 @@ class WholeReading(Reading):
         if self._passing:
             self._exchange.send(data)
             return
+        exchange, budget = self._exchange, self._exchange.gateway.budget
         self._parts.append(data)
         self._size += len(data)
-        if self._size > MAX_WHOLE_BYTES:
+        budget.take(len(data))
+        # A reply whose model must be renamed has to be seen whole, unless it is too large for that.
+        if self._size > MAX_WHOLE_BYTES or (budget.full and not exchange.renames):
             self._passing = True
-            self._exchange.content_began(at)
-            self._exchange.start_reply(self._status, response_headers(self._headers), None)
-            self._exchange.send(b"".join(self._parts))
-            self._parts.clear()
+            exchange.content_began(at)
+            exchange.start_reply(self._status, response_headers(self._headers), None)
+            exchange.send(b"".join(self._parts))
+            self.drop()
+
+    def drop(self) -> None:
+        """Give back the room of what was kept."""
+        self._parts.clear()
+        size, self._size = self._size, 0
+        self._exchange.gateway.budget.give(size)
 
     def end(self, at: int) -> None:
         """Read what it says, restore the model's name, and send it."""
@@ -168,6 +183,7 @@ class WholeReading(Reading):
             return
         request = exchange.understood.request
         body = b"".join(self._parts)
+        self.drop()
         whole = read_reply(request.api, body, request.model, rename=exchange.renames)
         if whole.failure is not None:
             exchange.reading = ErrorReading(exchange, whole.failure.status, self._headers, whole.body)

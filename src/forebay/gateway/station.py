@@ -57,6 +57,7 @@ class Station:
         # Each exchange watches its own pool's limit; this is the last resort.
         longest = max(pool.file.timeouts.connect_seconds for pool in assembly.pools)
         self.upstreams = Upstreams(loop, connect_timeout_seconds=longest)
+        budget = BufferBudget(assembly.file.inbound.max_buffered_bytes)
         self.gateway = Gateway(
             self.driver,
             self.upstreams,
@@ -64,8 +65,8 @@ class Station:
             loop,
             self.desk.observers.served,
             lambda model: self.desk.counters.gaps(model).add,
+            budget,
         )
-        budget = BufferBudget(assembly.file.inbound.max_buffered_bytes)
         self._ingress = Ingress(
             self.gateway, assembly.intake, assembly.file.inbound.max_body_bytes, assembly.keys
         )
