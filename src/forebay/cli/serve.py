@@ -29,7 +29,7 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
     parser.add_argument("--listen", help="public address, default 127.0.0.1:8080")
     parser.add_argument("--admin", help="admin address, default 127.0.0.1:8081")
     parser.add_argument(
-        "--profile", default="multimodal", help="placement profile for URLs, default %(default)s"
+        "--profile", default="least-request", help="placement profile for URLs, default %(default)s"
     )
     parser.add_argument("--access-log", help="stderr, stdout, off, or a file's path")
 
