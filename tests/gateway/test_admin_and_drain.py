@@ -283,6 +283,7 @@ class TestP36TheGateway:
                     head, _ = await client.whole()
                     assert head.startswith(b"HTTP/1.1 503 ")
                 assert gateway.idle()
+            assert len(engine.received) == 1
         assert [line["status"] for line in gateway.lines()] == [503, 503]
 
 

@@ -436,3 +436,33 @@ async def test_engine_errors_are_not_shown_to_be_ours():
     async with ScriptedEngine(script) as engine, LiveGateway([engine.url]) as gateway:
         got = await gateway.post(chat())
         assert (got.status, got.error()["message"]) == (401, "bad key")
+
+
+class TestVeryLargeReplies:
+    """Past 32 MiB a reply is not kept any more, but passed on as it comes."""
+
+    BODY = b'{"data":"' + b"z" * 33 * MIB + b'"}'
+
+    async def test_they_pass(self):
+        async with (
+            ScriptedEngine(lambda _: [reply(self.BODY)]) as engine,
+            LiveGateway([engine.url]) as gateway,
+        ):
+            got = await gateway.post(chat())
+            assert (got.status, got.body == self.BODY) == (200, True)
+            await gateway.settled()
+
+    async def test_a_break_in_the_middle_cannot_be_taken_for_an_end(self):
+        part = reply(self.BODY + b" " * MIB)[: 33 * MIB]
+        async with (
+            ScriptedEngine(lambda _: [part, Pause(0.05), Close()]) as engine,
+            LiveGateway([engine.url]) as gateway,
+            Client.of(gateway.url) as client,
+        ):
+            client.ask(chat())
+            got = await client.all()
+            assert got.startswith(b"HTTP/1.1 200 ")
+            assert not got.endswith(b"0\r\n\r\n")
+            await gateway.settled()
+        (line,) = gateway.lines()
+        assert (line["ending"], line["reason"]) == ("failed", "reset")

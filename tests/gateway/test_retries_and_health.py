@@ -633,7 +633,7 @@ async def test_the_log_tells_how_every_request_ended():
         (400, "failed", "client-status", 1),
         (200, "failed", "reset", 1),
         (502, "failed", "reset", 2),
-        (404, "refused", "model-not-found", 0),
+        (404, "rejected", "model-not-found", 0),
     ]
     assert [line["endpoint"] for line in gateway.lines()] == [name, name, name, None]
     assert gateway.lines()[1]["completion_tokens"] == 3

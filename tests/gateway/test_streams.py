@@ -249,6 +249,17 @@ async def test_p19_usage_is_metered_always_and_shown_to_those_who_asked(name):
     assert [line["prompt_tokens"] for line in gateway.lines()] == [61] * 4
 
 
+async def test_p19_engines_that_refuse_stream_options_are_not_asked_for_usage():
+    async with (
+        ScriptedEngine(lambda _: [stream(says("a", "b"))]) as engine,
+        LiveGateway(pools=serving(ask_usage=False)(engine)) as gateway,
+    ):
+        await gateway.post(ASK, headers={"x-request-id": "u"})
+        assert json.loads(engine.received[0].body) == ASK
+        outcome = (await gateway.story("u"))["outcome"]
+        assert (outcome["completion_tokens"], outcome["tokens_reported"]) == (2, False)
+
+
 async def test_usage_is_counted_where_the_engine_gives_none():
     async with (
         ScriptedEngine(lambda _: [stream(says("a", "b", "c"))]) as engine,
@@ -401,6 +412,23 @@ async def test_a_stream_that_breaks_after_its_last_event_is_whole():
         got = await gateway.post(ASK, headers={"x-request-id": "w"})
         assert got.body == says("x")
         assert (await gateway.story("w"))["outcome"]["ending"] == "finished"
+
+
+async def test_a_stream_whose_only_event_lacks_its_empty_line_is_read():
+    only = chunk(content="all", finish="stop")
+    async with (
+        ScriptedEngine(lambda _: [UNTIL_CLOSE, only.rstrip(), Close()]) as engine,
+        LiveGateway([engine.url]) as gateway,
+    ):
+        got = await gateway.post(ASK)
+        assert (got.status, got.body) == (200, only + DONE)
+
+
+async def test_what_comes_after_an_error_event_is_not_read():
+    error = b'data: {"error": {"message": "no", "code": 503}}\n\n'
+    script = [CHUNKED, piece(chunk(content="x") + error), piece(chunk(content="y") + DONE), b"0\r\n\r\n"]
+    async with ScriptedEngine(lambda _: script) as engine, LiveGateway([engine.url]) as gateway:
+        assert (await gateway.post(ASK)).body == chunk(content="x") + error
 
 
 async def test_clients_of_http_1_0_get_a_stream_without_chunks():

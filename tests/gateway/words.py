@@ -151,12 +151,12 @@ class Client:
 
     async def all(self, seconds=5.0):
         """Read to the end, however it comes. Returns what came."""
-        got = b""
+        got = bytearray()
         async with asyncio.timeout(seconds):
             with contextlib.suppress(ConnectionError):
-                while data := await self.reader.read(65536):
+                while data := await self.reader.read(1 << 20):
                     got += data
-        return got
+        return bytes(got)
 
     async def whole(self, seconds=5.0):
         """Read one reply with a length. Returns its head and its body."""

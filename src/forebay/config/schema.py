@@ -59,6 +59,9 @@ class PoolFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     api_key_file: str = ""
     # Whether the client's own Authorization goes on to the engines.
     forward_auth: bool = False
+    # Whether every stream is asked for its usage (`stream_options`). Off for engines that refuse the field: their
+    # tokens are then counted by pieces.
+    ask_usage: bool = True
     timeouts: Timeouts = Timeouts()
     retry: RetrySettings = RetrySettings()
     breaker: BreakerSettings = BreakerSettings()

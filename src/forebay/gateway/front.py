@@ -75,7 +75,8 @@ class Gateway:
         """End the watch; what is still open is broken off."""
         if self._sweep is not None:
             self._sweep.cancel()
-        for exchange in tuple(self.exchanges.values()):
+        # Those that are held first: else the room that the others leave would be given to them.
+        for exchange in sorted(self.exchanges.values(), key=lambda exchange: exchange.call is not None):
             exchange.break_off()
         self.upstreams.close()
 

@@ -21,7 +21,7 @@ def outgoing(
     shown_id: str,
 ) -> tuple[bytes, Buffers]:
     """Head and body of the request to `command.endpoint`. The body's large parts are not copied."""
-    edits = _edits(understood, command.model)
+    edits = _edits(understood, command.model, ask_usage=pool.ask_usage)
     buffers: Buffers = splice(body, edits) if edits else [body]
     extra = [(b"x-request-id", shown_id.encode())]
     if pool.api_key is not None:
@@ -36,10 +36,10 @@ def outgoing(
     return head, buffers
 
 
-def _edits(understood: Understood, model: str) -> list[Edit]:
+def _edits(understood: Understood, model: str, *, ask_usage: bool) -> list[Edit]:
     """The served name in place of an alias, and usage asked for in every stream, so that it can be metered."""
     points = understood.edits
     edits = [] if understood.request.model == model else [model_edit(points, model)]
-    if points.want_usage is not None:
+    if ask_usage and points.want_usage is not None:
         edits.append(points.want_usage)
     return edits

@@ -8,7 +8,7 @@ from forebay.intake.tokens.family import Family
 
 
 class PoolWire(msgspec.Struct, frozen=True):
-    """One pool as the wire sees it. `owner` is shown by `/v1/models`."""
+    """One pool as the wire sees it. `ask_usage`: its engines take `stream_options`."""
 
     model: str
     names: tuple[str, ...]
@@ -16,6 +16,7 @@ class PoolWire(msgspec.Struct, frozen=True):
     timeouts: Timeouts = Timeouts()
     api_key: Secret | None = None
     forward_auth: bool = False
+    ask_usage: bool = True
 
 
 class PoolDirectory:

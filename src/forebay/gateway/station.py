@@ -196,6 +196,7 @@ class Station:
             timeouts=pool.file.timeouts,
             api_key=pool.api_key,
             forward_auth=pool.file.forward_auth,
+            ask_usage=pool.file.ask_usage,
         )
 
     def _connections(self, handler: Handler, budget: BufferBudget) -> Connections:
