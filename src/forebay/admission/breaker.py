@@ -83,6 +83,11 @@ class Breaker:
         """When a rate-limited endpoint may be asked again; in the past, or 0, when it is not cooling."""
         return self._cooldown_until
 
+    @property
+    def steady(self) -> bool:
+        """Closed and not cooling: usable, whatever the time."""
+        return self._open_until is None and not self._cooldown_until
+
     def state(self, at: int) -> BreakerState:
         """What the endpoint may be sent now."""
         if at < self._cooldown_until:
@@ -110,7 +115,7 @@ class Breaker:
 
     def dispatched(self, key: Hashable, at: int) -> None:
         """An attempt was sent. If the breaker is half-open, it is the trial."""
-        if self.state(at) is BreakerState.HALF_OPEN and self._trial is None:
+        if self._open_until is not None and self._trial is None and self.state(at) is BreakerState.HALF_OPEN:
             self._trial = key
 
     def answering(self, key: Hashable, at: int) -> None:

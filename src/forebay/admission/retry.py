@@ -74,7 +74,8 @@ class RetryBudget:
     def _forget(self, at: int) -> None:
         if self._at is not None:
             # The hyperbolic form of exp(-t / window): the same slope at 0, and no transcendental function.
-            kept = self._window_us / (self._window_us + max(0, at - self._at))
+            age = at - self._at if at > self._at else 0
+            kept = self._window_us / (self._window_us + age)
             self._dispatches *= kept
             self._retries *= kept
         self._at = at

@@ -227,6 +227,8 @@ class Conductor:
 
     def _drain_queue(self, pool: Pool, at: int) -> None:
         """Place what was held, oldest first, as far as there is room."""
+        if not len(pool.queue):
+            return
 
         def place(request_id: str) -> bool:
             journey = self._journeys[request_id]
@@ -237,8 +239,7 @@ class Conductor:
             self._dispatch(journey, placement.slot, at)
             return True
 
-        if len(pool.queue):
-            pool.queue.pop_ready(place)
+        pool.queue.pop_ready(place)
 
     def _reject_unplaced(self, journey: Journey, placement: Placement, at: int) -> None:
         emptied = emptied_by(placement)
@@ -312,10 +313,14 @@ class Conductor:
 
     def _plan_wake(self, at: int) -> None:
         """Ask to be woken when time alone will change something, if that is sooner than what was asked for."""
-        moments = [moment for pool in self.pools.values() if (moment := pool.next_moment(at)) is not None]
-        if moments and (self._wake_at is None or min(moments) < self._wake_at):
-            self._wake_at = max(min(moments), at + 1)
-            self._out.append(WakeAt(self._wake_at))
+        soonest = self._wake_at
+        for pool in self.pools.values():
+            moment = pool.next_moment(at)
+            if moment is not None and (soonest is None or moment < soonest):
+                soonest = moment
+        if soonest is not None and soonest != self._wake_at:
+            self._wake_at = soonest
+            self._out.append(WakeAt(soonest))
 
 
 def _reject(request_id: str, answer: Answer, *, retry_after: int = 0, relay: bool = False) -> Reject:

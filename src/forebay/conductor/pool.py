@@ -55,6 +55,10 @@ class Pool:
 
     def demand(self, request: InferenceRequest) -> Demand:
         """What `request` will use, as far as can be told before it runs."""
+        text = self.text.estimate(request.text)
+        output = self.lengths.expected(request.needs, request.max_output_tokens)
+        if not request.media:
+            return Demand(text, 0, 0, 0, 0, output, request.body_bytes, exact=True)
         tokens = {Ability.IMAGE: 0, Ability.AUDIO: 0, Ability.VIDEO: 0}
         patches = 0
         exact = True
@@ -63,12 +67,12 @@ class Pool:
             patches += item.encoder_patches
             exact = exact and item.exact
         return Demand(
-            text_tokens=self.text.estimate(request.text),
+            text_tokens=text,
             image_tokens=tokens[Ability.IMAGE],
             audio_tokens=tokens[Ability.AUDIO],
             video_tokens=tokens[Ability.VIDEO],
             encoder_patches=patches,
-            expected_output_tokens=self.lengths.expected(request.needs, request.max_output_tokens),
+            expected_output_tokens=output,
             body_bytes=request.body_bytes,
             exact=exact,
         )
@@ -255,6 +259,8 @@ class Pool:
     def _settle(self, slot: int, at: int) -> None:
         """Let the endpoint's breaker show in what placement sees, and remember whether time will change it."""
         breaker = self._breakers[slot]
+        if breaker.steady and slot not in self._unsettled:
+            return  # as it was when last looked at
         usable = breaker.usable(at)
         self.beliefs.set_usable(slot, usable, at)
         if usable and breaker.next_change_at() is None:

@@ -63,7 +63,7 @@ class Account:
         self._warm_from = 0.0
         self._warming_since = at
         self.row.bytes_per_us = capacity.bytes_per_us
-        self.post()
+        self.post_rates()
 
     # --- own work
 
@@ -90,13 +90,14 @@ class Account:
             return False
         for speed in (self._speed, common):
             speed.learn(at - attempt.at, attempt.nominal_us)
+        self.post_rates()
         return True
 
     def presume(self, common: Speed) -> bool:
         """Be as fast as endpoints alike, while nothing else is known. True if that changes the row."""
         changes = common.known and self._speed.presume(common.factor)
         if changes:
-            self.post()
+            self.post_rates()
         return changes
 
     def progress(self, key: Hashable, tokens: int, gap_us: int) -> None:
@@ -112,15 +113,24 @@ class Account:
         del at
         return self.books.closed(key)
 
-    def post(self) -> None:
-        """Bring the row's own work and rates up to date."""
-        row, books, factor = self.row, self.books, self._speed.factor
+    def post(self) -> bool:
+        """Bring the row's own work up to its books. True if time alone will move its oldest attempt on."""
+        row, books = self.row, self.books
         row.in_flight = float(books.in_flight)
-        row.backlog_us = float(books.backlog_us)
-        row.head_us = float(books.head_us)
-        row.progressed_at = float(books.progressed_at)
         row.decoding = float(books.decoding)
+        row.backlog_us = float(books.backlog_us)
         row.kv_tokens = float(books.kv_tokens)
+        head = books.head
+        if head is None:
+            row.head_us = row.progressed_at = 0.0
+            return False
+        row.head_us = float(head.prompt_us)
+        row.progressed_at = float(books.progressed_at(head))
+        return head.silent
+
+    def post_rates(self) -> None:
+        """Bring the row's rates up to what was learned."""
+        row, factor = self.row, self._speed.factor
         row.encode_us_per_patch = self._capacity.encode_us_per_patch * factor
         row.prefill_us_per_token = self._capacity.prefill_us_per_token * factor
         row.decode_us_per_token = self._capacity.decode_us_per_token * factor

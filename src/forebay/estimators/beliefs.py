@@ -46,15 +46,10 @@ class Beliefs:
 
     def facts(self, at: int) -> "Beliefs":
         """These beliefs, with what time alone changes brought up to `at`. To be called before each decision."""
-        for slot in tuple(self._warming):
-            account = self._accounts[slot]
-            if account.warm_up(at, self._slow_start_us):
-                self._warming.discard(slot)
-            self._write(account, RAMP_FIELDS)
-        for slot in tuple(self._presuming):
-            account = self._accounts[slot]
-            if account.books.presume(at):
-                self._worked(account)
+        if self._warming:
+            self._warm_up(at)
+        if self._presuming:
+            self._move_on(at)
         return self
 
     def row(self, slot: int) -> Facts:
@@ -145,6 +140,19 @@ class Beliefs:
             account.drain(flag)
             self._write(account, ("draining",))
 
+    def _warm_up(self, at: int) -> None:
+        for slot in tuple(self._warming):
+            account = self._accounts[slot]
+            if account.warm_up(at, self._slow_start_us):
+                self._warming.discard(slot)
+            self._write(account, RAMP_FIELDS)
+
+    def _move_on(self, at: int) -> None:
+        for slot in tuple(self._presuming):
+            account = self._accounts[slot]
+            if account.books.presume(at):
+                self._worked(account)
+
     def _warm(self, account: Account, at: int) -> None:
         if not account.warm_up(at, self._slow_start_us):
             self._warming.add(account.row.slot)
@@ -158,12 +166,12 @@ class Beliefs:
 
     def _worked(self, account: Account) -> None:
         """Bring the row up to its books."""
-        account.post()
-        if account.books.presumes:
+        if account.post():
             self._presuming.add(account.row.slot)
         else:
             self._presuming.discard(account.row.slot)
-        self._write(account, WORK_FIELDS)
+        if self._columns is not None:
+            self._write(account, WORK_FIELDS)
 
     def _write(self, account: Account, names: Iterable[str]) -> None:
         if self._columns is not None:

@@ -57,19 +57,14 @@ class Books:
         return not self._before
 
     @property
-    def head_us(self) -> int:
-        """Priced work of the oldest attempt without a first token, 0 if there is none."""
-        return next(iter(self._before.values())).prompt_us if self._before else 0
+    def head(self) -> OpenAttempt | None:
+        """The oldest attempt without a first token."""
+        return next(iter(self._before.values())) if self._before else None
 
-    @property
-    def progressed_at(self) -> int:
-        """When the oldest one began to be worked on: its own dispatch, or the last first token before that."""
-        return max(self._progressed_at, next(iter(self._before.values())).at) if self._before else 0
-
-    @property
-    def presumes(self) -> bool:
-        """Whether time alone will move the oldest attempt on."""
-        return bool(self._before) and next(iter(self._before.values())).silent
+    def progressed_at(self, head: OpenAttempt) -> int:
+        """When the head began to be worked on: its own dispatch, or the last first token if that was later."""
+        last = self._progressed_at
+        return last if last > head.at else head.at  # noqa: FURB136  # half the price of max()
 
     def opened(self, key: Hashable, attempt: OpenAttempt) -> None:
         """Begin an account. A key that is open already is left as it is."""
@@ -110,11 +105,10 @@ class Books:
     def presume(self, at: int) -> bool:
         """Move silent attempts past their first token whose work would be done by now. True if any was."""
         moved = False
-        while self.presumes:
-            key, attempt = next(iter(self._before.items()))
-            done_at = self.progressed_at + attempt.prompt_us
+        while (head := self.head) is not None and head.silent:
+            done_at = self.progressed_at(head) + head.prompt_us
             if done_at > at:
                 break
-            self.first_token(key, done_at)
+            self.first_token(next(iter(self._before)), done_at)
             moved = True
         return moved
