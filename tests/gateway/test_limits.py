@@ -132,6 +132,29 @@ class TestRoom:
             await gateway.settled()
             assert held_bytes(gateway) == 0
 
+    async def test_uploads_that_together_fill_the_room_do_not_wait_for_each_other(self):
+        limits = {"max_buffered_bytes": 4 * MIB}
+        async with (
+            ScriptedEngine(lambda _: [Pause(0.01), answer()]) as engine,
+            LiveGateway([engine.url], inbound=limits) as gateway,
+        ):
+            peak = 0
+
+            async def watch():
+                nonlocal peak
+                while True:
+                    peak = max(peak, held_bytes(gateway))
+                    await asyncio.sleep(0.001)
+
+            watching = asyncio.create_task(watch())
+            got = await asyncio.gather(*(gateway.post(big(2 * MIB)) for _ in range(12)))
+            watching.cancel()
+            await asyncio.gather(watching, return_exceptions=True)
+            assert {reply.status for reply in got} == {200}
+            assert 4 * MIB <= peak < 12 * MIB  # the room, one body, and one read of each connection; not all 24
+            await gateway.settled()
+            assert held_bytes(gateway) == 0
+
     @pytest.mark.parametrize("end", ["refused", "unknown-model", "left", "left-early", "engine-down"])
     async def test_room_is_given_back_however_it_ends(self, end):
         async with ScriptedEngine(lambda _: [FOR_EVER]) as engine:

@@ -40,9 +40,9 @@ class InboundLimits(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     max_pipelined_bytes: int = 16 * KIB
     """Bytes of later requests kept while one is being answered; then reading pauses until the reply ends."""
     max_buffered_bytes: int = 512 * MIB
-    """Bodies held by this process; above it reading pauses (`BufferBudget`)."""
+    """Bodies held by this process; above it reading pauses, but for one upload when all others wait (`BufferBudget`)."""
     buffer_wait_seconds: float = 30.0
-    """An upload paused for want of room is refused with 503 after so long. Without an end, uploads that together fill the
-    room would wait for each other for ever."""
+    """An upload paused for want of room is refused with 503 after so long: engines that are slow to take what is held
+    would keep it waiting for ever."""
     sweep_seconds: float = 0.5
     """How often the times above are looked at: one pass over all connections, 0.1 us each."""

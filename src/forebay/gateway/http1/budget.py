@@ -12,15 +12,19 @@ class BufferBudget:
 
     Taking never fails: who takes looks at `full` and stops reading. So the count can pass `max_bytes` by what was already on
     its way (one read of each connection, 64 KiB). Waiters are resumed first come, first served.
+
+    When all that is held is held by unfinished uploads, nobody would ever give any back: then one of them goes on, and
+    the count can pass `max_bytes` by the rest of its body.
     """
 
-    __slots__ = ("_waiting", "max_bytes", "used_bytes")
+    __slots__ = ("_waiting", "_waiting_bytes", "max_bytes", "used_bytes")
 
     def __init__(self, max_bytes: int) -> None:
         """`max_bytes` >= 1."""
         self.max_bytes = max_bytes
         self.used_bytes = 0
-        self._waiting: deque[Callable[[], None]] = deque()
+        self._waiting: deque[tuple[Callable[[], None], int]] = deque()
+        self._waiting_bytes = 0
 
     @property
     def full(self) -> bool:
@@ -40,15 +44,28 @@ class BufferBudget:
         """Give back what was taken, and resume as many waiters as there is room for, but one at least."""
         self.used_bytes -= size
         for _ in range(max(1, (self.max_bytes - self.used_bytes) // RESUME_BYTES)):
-            if self.full or not self._waiting:
+            if not self._waiting or (self.full and self._waiting_bytes < self.used_bytes):
                 break
-            self._waiting.popleft()()
+            resume, held_bytes = self._waiting.popleft()
+            self._waiting_bytes -= held_bytes
+            resume()
 
-    def wait(self, resume: Callable[[], None]) -> None:
-        """Call `resume` once when there is room again. It must only arrange for things to go on: it is called from within `give`."""
-        self._waiting.append(resume)
+    def wait(self, resume: Callable[[], None], held_bytes: int = 0) -> bool:
+        """Call `resume` once when there is room again. False, and nothing is called: go on, for all others wait.
+
+        `held_bytes` is what the upload has taken. `resume` must only arrange for things to go on: it is called from
+        within `give`.
+        """
+        if self._waiting_bytes + held_bytes >= self.used_bytes:
+            return False
+        self._waiting.append((resume, held_bytes))
+        self._waiting_bytes += held_bytes
+        return True
 
     def forget(self, resume: Callable[[], None]) -> None:
         """Take a waiter out of the queue, if it is there."""
-        if resume in self._waiting:
-            self._waiting.remove(resume)
+        for waiter in self._waiting:
+            if waiter[0] == resume:
+                self._waiting.remove(waiter)
+                self._waiting_bytes -= waiter[1]
+                break

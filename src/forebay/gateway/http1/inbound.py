@@ -239,8 +239,10 @@ class ServerProtocol(asyncio.BufferedProtocol):
             self._take(upload.body.received)
         if self._upload is not upload or upload.waiting:
             return
-        if budget.full:
-            self._wait_for_room(upload)
+        if budget.full and self._wait_for_room(upload):
+            return
+        if upload.body.complete:
+            self._deliver(upload.body.buffer)
         else:
             self._read_on(upload)
 
@@ -273,12 +275,14 @@ class ServerProtocol(asyncio.BufferedProtocol):
         elif self._connections.budget.full:
             self._wait_for_room(upload)
 
-    def _wait_for_room(self, upload: Upload) -> None:
+    def _wait_for_room(self, upload: Upload) -> bool:
+        if not self._connections.budget.wait(self._room_given, self._taken_bytes):
+            return False
         now = self._now()
         upload.wait(now)
         self.deadline = now + self._connections.limits.buffer_wait_seconds
         self._pause()
-        self._connections.budget.wait(self._room_given)
+        return True
 
     def _room_given(self) -> None:
         upload = self._upload
