@@ -143,6 +143,9 @@ async def play(plans, visits):
         assert [row.beliefs.in_flight for row in gateway.station.rows()] == [0] * len(engines)
         assert gateway.station._public.budget.used_bytes == 0
         arrived = sum(tally.endings.values())
+        desk = gateway.station.desk
+        assert not desk.access_log._open, "a decision or an outcome is kept for a request that is over"
+        assert not desk.counters._open
     lines = gateway.lines()
     assert len({line["request_id"] for line in lines}) == len(lines), "a request was served twice"
     assert arrived == len([line for line in lines if line["ending"] != "refused"]), (

@@ -24,6 +24,8 @@ from .words import (
     chunk,
     events,
     eventually,
+    image,
+    parts,
     piece,
     role,
     says,
@@ -543,3 +545,54 @@ async def test_many_streams_at_once_are_kept_apart():
         assert [text_of(reply.body) for reply in got] == words
         assert min(len(one.received), len(two.received)) > 20
         await gateway.settled()
+
+
+OVERLOADED = b'event: error\ndata: {"type":"error","error":{"type":"overloaded_error","message":"busy"}}\n\n'
+
+
+async def test_an_anthropic_error_before_content_is_tried_elsewhere():
+    good = case("p16_messages.sse")
+    async with (
+        ScriptedEngine(lambda _: [stream(OVERLOADED)], model="eng") as busy,
+        ScriptedEngine(lambda _: [stream(good)], model="eng") as free,
+        LiveGateway(pools=serving("eng", profile="round-robin")(busy, free)) as gateway,
+    ):
+        body = chat(model="eng", stream=True, max_tokens=9)
+        for _ in range(2):
+            assert (await gateway.post(body, MESSAGES)).body == good
+        assert (len(busy.received), len(free.received)) == (1, 2)
+
+
+async def test_an_anthropic_error_is_told_in_its_own_shape():
+    begun = case("p16_messages.sse").split(b"event: content_block_stop")[0]
+    ways = iter([[stream(OVERLOADED)], [stream(OVERLOADED)], [stream(begun + OVERLOADED)]])
+    async with (
+        ScriptedEngine(lambda _: next(ways), model="eng") as engine,
+        LiveGateway(pools=serving("eng")(engine)) as gateway,
+    ):
+        body = chat(model="eng", stream=True, max_tokens=9)
+        got = await gateway.post(body, MESSAGES)
+        assert (got.status, got.json()["type"], got.error()["message"]) == (503, "error", "busy")
+        got = await gateway.post(body, MESSAGES)
+        assert (got.status, got.body) == (200, begun + OVERLOADED)
+
+
+async def test_a_second_attempt_sends_the_same_bytes():
+    """Rewritten once for each attempt, from the client's own."""
+    picture = image(case("p10_gray16_64x48.png"))
+    async with (
+        ScriptedEngine(lambda _: [Reset()], model="org/real") as ill,
+        ScriptedEngine(lambda _: [stream(says("x"))], model="org/real") as well,
+        LiveGateway(pools=serving("org/real", aliases=["fast"], profile="round-robin")(ill, well)) as gateway,
+    ):
+        body = json.dumps(
+            parts({"type": "text", "text": "é" * 300_000}, picture, model="fast", stream=True)
+        ).encode()
+        for _ in range(2):
+            got = await gateway.post(body)
+            assert text_of(got.body) == "x"
+        (first,) = ill.received
+        assert [request.body for request in well.received] == [first.body] * 2
+        sent = json.loads(first.body)
+        assert sent.pop("stream_options") == {"include_usage": True}
+        assert sent == json.loads(body) | {"model": "org/real"}
