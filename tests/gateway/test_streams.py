@@ -560,7 +560,8 @@ async def test_an_anthropic_error_before_content_is_tried_elsewhere():
         body = chat(model="eng", stream=True, max_tokens=9)
         for _ in range(2):
             assert (await gateway.post(body, MESSAGES)).body == good
-        assert (len(busy.received), len(free.received)) == (1, 2)
+        assert busy.received
+        assert len(free.received) == 2
 
 
 async def test_an_anthropic_error_is_told_in_its_own_shape():
@@ -591,8 +592,8 @@ async def test_a_second_attempt_sends_the_same_bytes():
         for _ in range(2):
             got = await gateway.post(body)
             assert text_of(got.body) == "x"
-        (first,) = ill.received
-        assert [request.body for request in well.received] == [first.body] * 2
-        sent = json.loads(first.body)
+        assert ill.received
+        (same,) = {request.body for request in (*ill.received, *well.received)}
+        sent = json.loads(same)
         assert sent.pop("stream_options") == {"include_usage": True}
         assert sent == json.loads(body) | {"model": "org/real"}
