@@ -151,7 +151,8 @@ class TestRoom:
             watching.cancel()
             await asyncio.gather(watching, return_exceptions=True)
             assert {reply.status for reply in got} == {200}
-            assert 4 * MIB <= peak < 12 * MIB  # the room, one body, and one read of each connection; not all 24
+            # The room, one body, and one read of each connection; not all 24.
+            assert 4 * MIB <= peak < 12 * MIB
             await gateway.settled()
             assert held_bytes(gateway) == 0
 
