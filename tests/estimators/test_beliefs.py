@@ -2,6 +2,7 @@
 
 import math
 
+import msgspec
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -421,3 +422,34 @@ def test_what_one_has_shown_is_presumed_of_those_alike_that_were_never_tried(cou
     if beliefs.columns is not None:
         written = [float(value) for value in beliefs.columns.prefill_us_per_token]
         assert written == [row.prefill_us_per_token for row in beliefs.rows]
+
+
+def test_the_standing_changes_with_flags_and_members_and_with_nothing_else():
+    beliefs = beliefs_of(2)
+    last = beliefs.standing
+
+    def changed():
+        nonlocal last
+        before, last = last, beliefs.standing
+        return last is not before
+
+    scrape = EndpointView(0, reachable=True, running=3.0, waiting=1.0)
+    beliefs.viewed(scrape, 1)
+    beliefs.dispatched(0, "a", COST, DEMAND, 2)
+    beliefs.first_token(0, "a", 3)
+    beliefs.set_usable(0, True, 4)
+    beliefs.set_draining(0, False)
+    assert not changed()
+    for change in (
+        lambda: beliefs.viewed(msgspec.structs.replace(scrape, models=("other",)), 5),
+        lambda: beliefs.viewed(msgspec.structs.replace(scrape, models=("m",)), 6),
+        lambda: beliefs.viewed(msgspec.structs.replace(scrape, models=("m",), abilities=Ability.TEXT), 7),
+        lambda: beliefs.viewed(scrape, 8),
+        lambda: beliefs.viewed(msgspec.structs.replace(scrape, draining=True), 9),
+        lambda: beliefs.set_usable(1, False, 10),
+        lambda: beliefs.set_draining(1, True),
+        lambda: beliefs.remove(1),
+        lambda: beliefs.add(Endpoint(2, "e2", ""), CAPACITY, 11, fresh=False),
+    ):
+        change()
+        assert changed()

@@ -56,7 +56,7 @@ def columns_of(rows):
 
 
 def pool_of(*rows, columns=False):
-    return SimpleNamespace(rows=rows, columns=columns_of(rows) if columns else None)
+    return SimpleNamespace(rows=rows, columns=columns_of(rows) if columns else None, standing=object())
 
 
 def ask_of(at=1_000_000, cached=None, encoded=None, tried=(), needs=Ability.TEXT | Ability.CHAT, **demand):

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forebay.placement.arith import clamp, known, lacking, lookup, maximum, minimum, unknown
+from forebay.placement.arith import clamp, known, lacking, lookup, maximum, minimum, nothing, unknown
 
 numbers = st.floats(-1e9, 1e9)
 
@@ -53,3 +53,10 @@ def test_lookup_and_lacking_agree_over_both_shapes(amounts, slots):
 
 def test_lacking_wants_the_least_of_nothing_too():
     assert lacking(0, {}, 3, 1.0) == 1.0
+
+
+def test_nothing_is_one_number_that_is_zero_or_unknown():
+    assert nothing(0.0)
+    assert nothing(math.nan)
+    assert not nothing(0.5)
+    assert not nothing(np.zeros(2))

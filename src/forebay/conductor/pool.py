@@ -91,8 +91,13 @@ class Pool:
         if not request.prefix_blocks:
             return NO_MATCH
         matched = self.residency.matched(request.prefix_blocks)
+        if not matched:
+            return NO_MATCH
         most, covered = demand.prompt_tokens, request.prefix_tokens
-        return {slot: float(min(most, covered[count - 1])) for slot, count in matched.items()}
+        return {
+            slot: float(tokens if (tokens := covered[count - 1]) < most else most)
+            for slot, count in matched.items()
+        }
 
     # --- an attempt's way; each is called once, in this order
 

@@ -8,8 +8,6 @@ Both give the same numbers, since IEEE arithmetic in the same order is the same.
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol, TypeAlias
 
-import msgspec
-
 from forebay.domain.request import Demand, InferenceRequest
 
 # A float for one endpoint, or a float64 array over a pool. NaN is unknown. Typed Any because no static type says
@@ -68,17 +66,54 @@ class PoolFacts(Protocol):
         """One Facts of arrays over all endpoints, or None for a small pool."""
         ...
 
+    @property
+    def standing(self) -> object:
+        """Another object whenever an endpoint's standing has changed, or which endpoints there are.
 
-class Ask(msgspec.Struct, frozen=True, gc=False):
-    """The question put to a profile: this request, now.
+        An endpoint's standing is its `usable`, `draining`, `serves`, `abilities` and `roles`. They change with views,
+        breakers and drains, not with each request, so that what follows from them alone may be kept.
+        """
+        ...
+
+
+class Ask:
+    """The question put to a profile: this request, now. Not to be changed.
 
     `cached_tokens` and `encoded_patches` name, by slot, the endpoints believed to hold a prefix of the prompt or some
     of its media already encoded, and how much of it. `tried` are the slots where this request has failed.
+
+    What would be the same for every endpoint is worked out once: `needs` as a plain int (arithmetic of flags is dear),
+    and the demand's `prompt_tokens` and `media_tokens`.
     """
 
-    request: InferenceRequest
-    demand: Demand
-    at: int
-    cached_tokens: Mapping[int, float]
-    encoded_patches: Mapping[int, float]
-    tried: tuple[int, ...] = ()
+    __slots__ = (
+        "at",
+        "cached_tokens",
+        "demand",
+        "encoded_patches",
+        "media_tokens",
+        "needs",
+        "prompt_tokens",
+        "request",
+        "tried",
+    )
+
+    def __init__(
+        self,
+        request: InferenceRequest,
+        demand: Demand,
+        at: int,
+        cached_tokens: Mapping[int, float],
+        encoded_patches: Mapping[int, float],
+        tried: tuple[int, ...] = (),
+    ) -> None:
+        """Ask for `request`, of that demand, at that moment."""
+        self.request = request
+        self.demand = demand
+        self.at = at
+        self.cached_tokens = cached_tokens
+        self.encoded_patches = encoded_patches
+        self.tried = tried
+        self.needs = int(request.needs)
+        self.media_tokens = demand.media_tokens
+        self.prompt_tokens = demand.text_tokens + self.media_tokens

@@ -137,9 +137,10 @@ class Account:
 
     # --- what others tell
 
-    def viewed(self, view: EndpointView, model: str, at: int) -> None:
-        """Take over a view."""
+    def viewed(self, view: EndpointView, model: str, at: int) -> bool:
+        """Take over a view. True when the endpoint's standing has changed."""
         row = self.row
+        before = self._standing()
         row.serves = UNKNOWN if view.models is None else float(model in view.models)
         row.abilities = ANY_ABILITY if view.abilities is None else int(view.abilities)
         row.context_tokens = _number(view.context_tokens)
@@ -154,14 +155,21 @@ class Account:
         row.gap_p95_us = self._gap_p95_us()
         self._drained_by_itself = view.draining
         self._post_draining()
+        return self._standing() != before
 
-    def drain(self, flag: bool) -> None:
-        """Our own wish to empty it."""
+    def drain(self, flag: bool) -> bool:
+        """Our own wish to empty it. True when that changes the row."""
+        before = self.row.draining
         self._drained_by_us = flag
         self._post_draining()
+        return self.row.draining != before
 
     def _post_draining(self) -> None:
         self.row.draining = float(self._drained_by_us or self._drained_by_itself)
+
+    def _standing(self) -> tuple[float, ...]:
+        # UNKNOWN is one object, and tuples take an object to equal itself, though it is NaN.
+        return (self.row.serves, self.row.abilities, self.row.draining)
 
     def _gap_p95_us(self) -> float:
         return self._gaps.p95_us() if self._gaps_seen >= GAPS_WANTED else self._view_gap_us

@@ -29,6 +29,7 @@ class Beliefs:
         self._accounts: dict[int, Account] = {}
         self._rows: list[Row] = []
         self._columns: Columns | None = None
+        self._standing = object()
         self._warming: set[int] = set()
         self._presuming: set[int] = set()
         self._common: defaultdict[str, Speed] = defaultdict(Speed)  # by device
@@ -43,6 +44,11 @@ class Beliefs:
     def columns(self) -> Facts | None:
         """The same, when there are at least COLUMNS_FROM."""
         return self._columns
+
+    @property
+    def standing(self) -> object:
+        """Another object whenever an endpoint's standing has changed, or which endpoints there are."""
+        return self._standing
 
     def facts(self, at: int) -> "Beliefs":
         """These beliefs, with what time alone changes brought up to `at`. To be called before each decision."""
@@ -117,7 +123,8 @@ class Beliefs:
         """A scrape or probe. It replaces all that the last one told."""
         account = self._accounts.get(view.slot)
         if account is not None:
-            account.viewed(view, self._model, at)
+            if account.viewed(view, self._model, at):
+                self._standing = object()
             self._write(account, VIEW_FIELDS)
 
     def set_usable(self, slot: int, flag: bool, at: int) -> None:
@@ -126,6 +133,7 @@ class Beliefs:
         if account is None or bool(account.row.usable) is flag:
             return
         account.row.usable = float(flag)
+        self._standing = object()
         if not flag:
             account.left_at = at
         elif any(other.row.usable for other in self._accounts.values() if other is not account):
@@ -136,8 +144,8 @@ class Beliefs:
     def set_draining(self, slot: int, flag: bool) -> None:
         """Whether the endpoint is being emptied by our own wish; an engine may also say so in its view."""
         account = self._accounts.get(slot)
-        if account is not None:
-            account.drain(flag)
+        if account is not None and account.drain(flag):
+            self._standing = object()
             self._write(account, ("draining",))
 
     def _warm_up(self, at: int) -> None:
@@ -181,4 +189,5 @@ class Beliefs:
         self._rows = [account.row for account in self._accounts.values()]
         for position, account in enumerate(self._accounts.values()):
             account.position = position
+        self._standing = object()
         self._columns = Columns(self._rows) if len(self._rows) >= COLUMNS_FROM else None

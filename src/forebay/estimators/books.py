@@ -14,8 +14,9 @@ class OpenAttempt:
     def __init__(
         self, cost: Cost, demand: Demand, at: int, *, alone: bool, silent: bool, speed_factor: float
     ) -> None:
-        self.prompt_us = round(cost.prompt_us)
-        self.nominal_us = cost.prompt_us / speed_factor
+        prompt_us = cost.encode_us + cost.prefill_us
+        self.prompt_us = round(prompt_us)
+        self.nominal_us = prompt_us / speed_factor
         self.prompt_tokens = demand.prompt_tokens
         self.streamed_tokens = 0
         self.at = at

@@ -1,6 +1,7 @@
 """Which endpoints hold which prefixes and which encoded media, as far as our own dispatches tell."""
 
-from collections.abc import Iterable, Iterator, Sequence
+import functools
+from collections.abc import Iterable, Sequence
 
 from forebay.domain.request import MediaItem
 
@@ -18,26 +19,26 @@ class Residency:
         self._blocks = _Holders(most_entries)
         self._media = _Holders(most_entries)
 
-    def held(self, slot: int, blocks: Sequence[int], media: Iterable[MediaItem]) -> None:
+    def held(self, slot: int, blocks: Sequence[int], media: Sequence[MediaItem]) -> None:
         """A request with these went to `slot`. Media without a hash is not remembered."""
-        for block in blocks:
-            self._blocks.add(block, slot)
-        for item in media:
-            if item.content_hash:
-                self._media.add(item.content_hash, slot)
+        self._blocks.add(blocks, slot)
+        if media:
+            self._media.add([item.content_hash for item in media if item.content_hash], slot)
 
     def matched(self, blocks: Sequence[int]) -> dict[int, int]:
         """How many of the first blocks each endpoint holds, those that hold none left out."""
         depth: dict[int, int] = {}
-        holders = -1
+        holders = 0
         for count, block in enumerate(blocks):
-            here = holders & self._blocks.get(block)
-            if count and here != holders:
-                depth.update(dict.fromkeys(_slots(holders ^ here), count))
+            here = self._blocks.get(block)
+            if count:
+                here &= holders
+                if here != holders:
+                    depth.update(dict.fromkeys(_slots(holders ^ here), count))
             holders = here
             if not holders:
                 return depth
-        if blocks:
+        if holders:
             depth.update(dict.fromkeys(_slots(holders), len(blocks)))
         return depth
 
@@ -66,18 +67,24 @@ class _Holders:
     def get(self, key: int) -> int:
         return self._bits.get(key, 0)
 
-    def add(self, key: int, slot: int) -> None:
-        self._bits[key] = self._bits.pop(key, 0) | 1 << slot
-        if len(self._bits) > self._most_entries:
-            del self._bits[next(iter(self._bits))]
+    def add(self, keys: Iterable[int], slot: int) -> None:
+        bits, here = self._bits, 1 << slot
+        for key in keys:
+            bits[key] = bits.pop(key, 0) | here
+        while len(bits) > self._most_entries:
+            del bits[next(iter(bits))]
 
     def clear(self, slot: int) -> None:
         others = ~(1 << slot)
         self._bits = {key: rest for key, bits in self._bits.items() if (rest := bits & others)}
 
 
-def _slots(bits: int) -> Iterator[int]:
+@functools.lru_cache(maxsize=256)
+def _slots(bits: int) -> tuple[int, ...]:
+    # Few sets are there at a time: those who have served a common beginning, and single ones.
+    slots = []
     while bits:
         lowest = bits & -bits
-        yield lowest.bit_length() - 1
+        slots.append(lowest.bit_length() - 1)
         bits ^= lowest
+    return tuple(slots)

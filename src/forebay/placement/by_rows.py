@@ -19,7 +19,7 @@ def sift(
         kept = [e for e in rows if keep(ask, e)]
         if len(kept) < len(rows):
             left = {e.slot for e in kept}
-            traces.append(FilterTrace(each.name, tuple(e.slot for e in rows if e.slot not in left)))
+            traces.append(FilterTrace(each.name, tuple([e.slot for e in rows if e.slot not in left])))
             rows = kept
     return rows, traces
 

@@ -23,6 +23,9 @@ def price(demand: Demand, cached_tokens: Quantity, encoded_patches: Quantity, e:
 
 def prompt_us(ask: Ask, e: Facts) -> Quantity:
     """Microseconds of encode and prefill that this request needs on `e`, > 0: `price` without the books."""
-    patches = lacking(ask.demand.encoder_patches, ask.encoded_patches, e.slot, 0.0)
-    tokens = lacking(ask.demand.prompt_tokens, ask.cached_tokens, e.slot, 1.0)
-    return patches * e.encode_us_per_patch + tokens * e.prefill_us_per_token + e.decode_us_per_token
+    tokens = lacking(ask.prompt_tokens, ask.cached_tokens, e.slot, 1.0)
+    text_us = tokens * e.prefill_us_per_token + e.decode_us_per_token
+    patches = ask.demand.encoder_patches
+    if not patches:
+        return text_us
+    return lacking(patches, ask.encoded_patches, e.slot, 0.0) * e.encode_us_per_patch + text_us

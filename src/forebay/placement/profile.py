@@ -1,12 +1,13 @@
 """A profile: filters, weighted scorers and one picker."""
 
 import random
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from forebay.domain.facts import Ask, PoolFacts, Quantity
 from forebay.domain.placement import FilterTrace, Placement, ScorerTrace
 from forebay.placement import by_columns, by_rows
 from forebay.placement.protocols import Filter, Picker
+from forebay.placement.sieve import Sieve
 from forebay.placement.weighted import Weighted
 
 
@@ -18,8 +19,10 @@ class Profile:
     filters: tuple[Filter, ...]
     scorers: tuple[Weighted, ...]
     picker: Picker
+    sieve: Sieve = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "sieve", Sieve(self.filters))
         for weighted in self.scorers:
             if weighted.scorer.least_wins is not self.picker.least_wins:
                 raise ValueError(
@@ -31,11 +34,12 @@ class Profile:
 
         Raises ScoreError when a scorer's number is not finite.
         """
+        filters = self.sieve.needed(ask, pool)
         columns = pool.columns
         if columns is None:
-            rows, dropped = by_rows.sift(self.filters, ask, pool.rows)
+            rows, dropped = by_rows.sift(filters, ask, pool.rows)
             return self._pick(*by_rows.weigh(self.scorers, ask, rows), dropped, rng)
-        columns, dropped = by_columns.sift(self.filters, ask, columns)
+        columns, dropped = by_columns.sift(filters, ask, columns)
         return self._pick(*by_columns.weigh(self.scorers, ask, columns), dropped, rng)
 
     def _pick(
@@ -47,13 +51,13 @@ class Profile:
         rng: random.Random,
     ) -> Placement:
         return Placement(
-            slot=int(slots[self.picker.pick(totals, rng)]) if len(slots) else None,
-            profile=self.name,
-            candidates=slots,
-            filters=tuple(filters),
-            scorers=tuple(scorers),
-            totals=totals,
-            least_wins=self.picker.least_wins,
+            int(slots[self.picker.pick(totals, rng)]) if len(slots) else None,
+            self.name,
+            slots,
+            tuple(filters),
+            tuple(scorers),
+            totals,
+            self.picker.least_wins,
         )
 
 

@@ -14,6 +14,11 @@ class Filter(Protocol):
         """A word for the trace."""
         ...
 
+    @property
+    def standing(self) -> bool:
+        """Whether `keep` reads nothing but `ask.needs` and the endpoint's standing, see `PoolFacts.standing`."""
+        ...
+
     def keep(self, ask: Ask, e: Facts) -> Quantity:
         """Flag, true to keep: bool or array of bool. What is not known never drops an endpoint."""
         ...

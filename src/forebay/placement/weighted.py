@@ -30,7 +30,8 @@ class Weighted:
 
     def trace(self, values: Sequence[float], unknown: Sequence[int]) -> ScorerTrace:
         """What this scorer said, for the record."""
-        return ScorerTrace(self.scorer.name, self.weight, self.scorer.unit, values, tuple(unknown))
+        scorer = self.scorer
+        return ScorerTrace(scorer.name, self.weight, scorer.unit, values, tuple(unknown))
 
 
 def not_finite(slots: Sequence[int], traces: Sequence[ScorerTrace]) -> ScoreError:

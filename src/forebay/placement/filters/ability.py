@@ -7,8 +7,9 @@ class HasAbility:
     """Keeps endpoints with every ability that the request needs: its API, its modalities, its formats."""
 
     name = "ability"
+    standing = True
 
     def keep(self, ask: Ask, e: Facts) -> Quantity:
         """Flag."""
-        needs = int(ask.request.needs)
+        needs = ask.needs
         return (e.abilities & needs) == needs

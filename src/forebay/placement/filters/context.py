@@ -1,9 +1,6 @@
 """Endpoints whose context can hold the prompt."""
 
 from forebay.domain.facts import Ask, Facts, Quantity
-from forebay.placement.arith import known
-
-INFINITE = float("inf")
 
 
 class FitsContext:
@@ -15,6 +12,7 @@ class FitsContext:
     """
 
     name = "context"
+    standing = False
 
     def __init__(self, text_share: float) -> None:
         self._text_share = text_share
@@ -23,5 +21,6 @@ class FitsContext:
         """Flag. An unknown context holds anything."""
         demand = ask.demand
         media_share = 1.0 if demand.exact else self._text_share
-        sure = media_share * demand.media_tokens + self._text_share * demand.text_tokens
-        return sure <= known(e.context_tokens, INFINITE)
+        sure = media_share * ask.media_tokens + self._text_share * demand.text_tokens
+        # "Not less than" keeps NaN; XOR is the one "not" that both shapes share.
+        return (e.context_tokens < sure) ^ True

@@ -7,6 +7,7 @@ class NotDraining:
     """Keeps endpoints that are not draining."""
 
     name = "draining"
+    standing = True
 
     def keep(self, ask: Ask, e: Facts) -> Quantity:
         """Flag."""

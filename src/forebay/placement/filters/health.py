@@ -7,6 +7,7 @@ class Usable:
     """Keeps endpoints whose breaker lets a request through."""
 
     name = "health"
+    standing = True
 
     def keep(self, ask: Ask, e: Facts) -> Quantity:
         """Flag."""

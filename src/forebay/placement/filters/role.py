@@ -8,6 +8,7 @@ class HasRole:
     """Keeps endpoints that run every stage of `role`."""
 
     name = "role"
+    standing = True
 
     def __init__(self, role: Role = Role.ALL) -> None:
         self._role = int(role)

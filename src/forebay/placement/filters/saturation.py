@@ -10,6 +10,7 @@ class HasRoom:
     """
 
     name = "saturation"
+    standing = False
 
     def keep(self, ask: Ask, e: Facts) -> Quantity:
         """Flag."""

@@ -30,6 +30,8 @@ class Highest:
 def _any_of(totals: Quantity, wanted: float, rng: random.Random) -> int:
     if isinstance(totals, np.ndarray):
         ties: list[int] = np.flatnonzero(totals == wanted).tolist()
+    elif totals.count(wanted) == 1:
+        return int(totals.index(wanted))
     else:
         ties = [index for index, total in enumerate(totals) if total == wanted]
     return ties[0] if len(ties) == 1 else ties[rng.randrange(len(ties))]

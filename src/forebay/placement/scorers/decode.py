@@ -1,7 +1,7 @@
 """Decode sensitivity: how much this request would stretch the answers that are streaming there."""
 
 from forebay.domain.facts import Ask, Facts, Quantity
-from forebay.placement.arith import clamp, unknown
+from forebay.placement.arith import clamp, nothing, unknown
 from forebay.placement.cost import prompt_us
 from forebay.placement.scorers.foreign import strangers
 
@@ -34,6 +34,8 @@ class DecodeSensitivity:
     def score(self, ask: Ask, e: Facts) -> Quantity:
         """Seconds, >= 0; 0 where nothing streams."""
         streams = e.decoding + strangers(ask, e, e.running, self._trust_us)
+        if nothing(streams):
+            return 0.0
         return streams * prompt_us(ask, e) * strain(e) * (STALLED_SHARE / WAIT_PER_STALL * 1e-6)
 
     def unknown(self, ask: Ask, e: Facts) -> Quantity:
