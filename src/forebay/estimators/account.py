@@ -116,11 +116,12 @@ class Account:
     def post(self) -> bool:
         """Bring the row's own work up to its books. True if time alone will move its oldest attempt on."""
         row, books = self.row, self.books
-        row.in_flight = float(books.in_flight)
-        row.decoding = float(books.decoding)
+        before, past = books.open
+        row.in_flight = float(before + past)
+        row.decoding = float(past)
         row.backlog_us = float(books.backlog_us)
         row.kv_tokens = float(books.kv_tokens)
-        head = books.head
+        head = books.head if before else None
         if head is None:
             row.head_us = row.progressed_at = 0.0
             return False

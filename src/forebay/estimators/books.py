@@ -43,14 +43,9 @@ class Books:
         self.kv_tokens = 0
 
     @property
-    def in_flight(self) -> int:
-        """Attempts open."""
-        return len(self._before) + len(self._past)
-
-    @property
-    def decoding(self) -> int:
-        """Attempts past their first token, or presumed so."""
-        return len(self._past)
+    def open(self) -> tuple[int, int]:
+        """How many attempts are before their first token, and how many past it or presumed so."""
+        return len(self._before), len(self._past)
 
     @property
     def idle(self) -> bool:

@@ -1,6 +1,7 @@
 """Filters and scorers run over rows, one endpoint at a time: fastest for small pools."""
 
 import math
+import operator
 from collections.abc import Sequence
 
 from forebay.domain.facts import Ask, Facts
@@ -29,12 +30,13 @@ def weigh(
 ) -> tuple[list[int], list[float], list[ScorerTrace]]:
     """Slots of the rows, their weighted totals, and what each scorer said. Raises ScoreError."""
     slots = [e.slot for e in rows]
-    totals = [0.0] * len(rows)
+    totals: list[float] = []
     traces = []
     for weighted in scorers:
         score, weight, unsure = weighted.scorer.score, weighted.weight, weighted.unsure
         values = weighted.scale([score(ask, e) for e in rows])
-        totals = [total + weight * value for total, value in zip(totals, values, strict=True)]
+        parts = [weight * value for value in values]
+        totals = list(map(operator.add, totals, parts)) if totals else parts
         unknown = [e.slot for e in rows if unsure.unknown(ask, e)] if unsure else ()
         traces.append(weighted.trace(values, unknown))
     if not all(map(math.isfinite, totals)):

@@ -7,7 +7,7 @@ class Untried:
     """Drops the slots that the ask names as tried, so that a retry goes elsewhere."""
 
     name = "tried"
-    standing = False
+    standing = True
 
     def keep(self, ask: Ask, e: Facts) -> Quantity:
         """Flag."""

@@ -14,7 +14,7 @@ class Least:
 
     def pick(self, totals: Quantity, rng: random.Random) -> int:
         """Index of a least total."""
-        return _any_of(totals, totals.min() if isinstance(totals, np.ndarray) else min(totals), rng)
+        return _any_of(totals, min(totals) if isinstance(totals, list) else totals.min(), rng)
 
 
 class Highest:
@@ -24,14 +24,13 @@ class Highest:
 
     def pick(self, totals: Quantity, rng: random.Random) -> int:
         """Index of a highest total."""
-        return _any_of(totals, totals.max() if isinstance(totals, np.ndarray) else max(totals), rng)
+        return _any_of(totals, max(totals) if isinstance(totals, list) else totals.max(), rng)
 
 
 def _any_of(totals: Quantity, wanted: float, rng: random.Random) -> int:
-    if isinstance(totals, np.ndarray):
-        ties: list[int] = np.flatnonzero(totals == wanted).tolist()
-    elif totals.count(wanted) == 1:
-        return int(totals.index(wanted))
-    else:
+    if isinstance(totals, list):
         ties = [index for index, total in enumerate(totals) if total == wanted]
-    return ties[0] if len(ties) == 1 else ties[rng.randrange(len(ties))]
+    else:
+        ties = np.flatnonzero(totals == wanted).tolist()
+    # A quarter of the price of randrange(), and for so few as even.
+    return ties[0] if len(ties) == 1 else ties[int(rng.random() * len(ties))]
