@@ -1,6 +1,7 @@
 """Which endpoints hold which prefixes and which encoded media, as far as our own dispatches tell."""
 
 import functools
+from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 
 from forebay.domain.request import MediaItem
@@ -62,7 +63,8 @@ class _Holders:
 
     def __init__(self, most_entries: int) -> None:
         self._most_entries = most_entries
-        self._bits: dict[int, int] = {}
+        # A plain dict finds its oldest entry by walking over the gaps of those deleted before: 10 to 900 us when full.
+        self._bits: OrderedDict[int, int] = OrderedDict()
 
     def get(self, key: int) -> int:
         return self._bits.get(key, 0)
@@ -70,13 +72,18 @@ class _Holders:
     def add(self, keys: Iterable[int], slot: int) -> None:
         bits, here = self._bits, 1 << slot
         for key in keys:
-            bits[key] = bits.pop(key, 0) | here
+            if key in bits:
+                bits[key] |= here
+                bits.move_to_end(key)
+            else:
+                bits[key] = here
         while len(bits) > self._most_entries:
-            del bits[next(iter(bits))]
+            bits.popitem(last=False)
 
     def clear(self, slot: int) -> None:
         others = ~(1 << slot)
-        self._bits = {key: rest for key, bits in self._bits.items() if (rest := bits & others)}
+        kept = ((key, rest) for key, bits in self._bits.items() if (rest := bits & others))
+        self._bits = OrderedDict(kept)
 
 
 @functools.lru_cache(maxsize=256)

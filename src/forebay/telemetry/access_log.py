@@ -50,14 +50,11 @@ class Line(msgspec.Struct, frozen=True, gc=False):
     reply_bytes: int
 
 
-class _Open:
+class _Open(msgspec.Struct):
     """What is known of a request whose passage has not been told."""
 
-    __slots__ = ("decision", "outcome")
-
-    def __init__(self) -> None:
-        self.decision: Decision | None = None
-        self.outcome: Outcome | None = None
+    decision: Decision | None = None
+    outcome: Outcome | None = None
 
 
 class AccessLog:

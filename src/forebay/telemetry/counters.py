@@ -27,16 +27,17 @@ class Counters:
 
     def __init__(self, names: Mapping[str, str] = {}) -> None:
         self.tally = Tally()
-        self._names: Mapping[str, str] = {}
+        self._pools: dict[str, PoolTally] = {}  # by each name that clients may use
+        self._other = PoolTally()
         # Decisions of requests on their way: an outcome does not repeat what the request was.
         self._open: dict[str, Decision] = {}
         self.rename(names)
 
     def rename(self, names: Mapping[str, str]) -> None:
         """Take over the names of a new plan. Counts of pools that are gone stay, as counters must."""
-        self._names = dict(names)
-        for pool in {*names.values(), OTHER}:
-            self.tally.pools.setdefault(pool, PoolTally())
+        pools = self.tally.pools
+        self._pools = {name: pools.setdefault(pool, PoolTally()) for name, pool in names.items()}
+        self._other = pools.setdefault(OTHER, self._other)
 
     def gaps(self, model: str) -> Histogram:
         """Return the histogram of gaps between tokens of that model's pool; `add` microseconds to it."""
@@ -69,14 +70,15 @@ class Counters:
 
     def served(self, passage: Passage) -> None:
         """Count a reply and its bytes."""
-        row = self.tally.replies.setdefault(passage.api if passage.api in _APIS else OTHER, {})
-        row[passage.status] = row.get(passage.status, 0) + 1
+        api, status = passage.api, passage.status
+        replies = self.tally.replies.setdefault(api if api in _APIS else OTHER, {})
+        replies[status] = replies.get(status, 0) + 1
         pool = self._pool(passage.model)
         pool.body_bytes += passage.body_bytes
         pool.reply_bytes += passage.reply_bytes
 
     def _pool(self, model: str) -> PoolTally:
-        return self.tally.pools[self._names.get(model, OTHER)]
+        return self._pools.get(model, self._other)
 
 
 def _count(row: dict[str, int], reason: str) -> None:

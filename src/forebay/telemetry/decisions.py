@@ -34,14 +34,17 @@ class DecisionLog:
 
     def decided(self, decision: Decision) -> None:
         """Remember a decision. A first try under a known id begins a new story."""
-        story = self._stories.get(decision.request_id)
-        if story is None or not decision.try_ or len(story.decisions) >= MAX_TRIES:
-            self._forget(decision.request_id)
-            story = self._stories[decision.request_id] = Story([])
-        story.decisions.append(decision)
+        stories, request_id = self._stories, decision.request_id
+        story = stories.get(request_id)
+        if story is not None and decision.try_ and len(story.decisions) < MAX_TRIES:
+            story.decisions.append(decision)
+        else:
+            if story is not None:
+                self._forget(request_id)
+            stories[request_id] = Story([decision])
         self._kept += _weight(decision)
-        while self._stories and (len(self._stories) > self._requests or self._kept > self._candidates):
-            self._forget(next(iter(self._stories)))
+        while stories and (len(stories) > self._requests or self._kept > self._candidates):
+            self._forget(next(iter(stories)))
 
     def ended(self, outcome: Outcome) -> None:
         """Remember how it ended, if its decisions are still known."""
@@ -60,10 +63,9 @@ class DecisionLog:
         return len(self._stories)
 
     def _forget(self, request_id: str) -> None:
-        story = self._stories.pop(request_id, None)
-        if story is not None:
-            self._kept -= sum(_weight(decision) for decision in story.decisions)
+        for decision in self._stories.pop(request_id).decisions:
+            self._kept -= _weight(decision)
 
 
 def _weight(decision: Decision) -> int:
-    return max(1, len(decision.placement.candidates))
+    return len(decision.placement.candidates) or 1
