@@ -94,6 +94,25 @@ async def test_p16_messages_pass_line_by_line_and_no_head_is_sent_too_early():
         assert (outcome["prompt_tokens"], outcome["completion_tokens"]) == (9, 3)
 
 
+async def test_p16_heartbeats_stand_between_whole_events_only():
+    sse = case("p16_messages.sse")
+    lines = [part for line in sse.splitlines(keepends=True) for part in (line, Pause(0.05))]
+    clock = VirtualClock()
+    async with (
+        ScriptedEngine(lambda _: [UNTIL_CLOSE, *lines, Close()], model="eng") as engine,
+        LiveGateway(pools=serving("eng", heartbeat_seconds=1)(engine), clock=clock) as gateway,
+    ):
+        asked = asyncio.create_task(gateway.post(chat(model="eng", stream=True, max_tokens=9), MESSAGES))
+        while not asked.done():
+            await asyncio.sleep(0.02)
+            clock.advance(seconds=1)
+            gateway.station.gateway.sweep()
+        got = (await asked).body
+        assert got.count(b": heartbeat\n\n") >= 2
+        assert got.startswith(sse.split(b"\n\n")[0])  # none before the head and the first content
+        assert got.replace(b": heartbeat\n\n", b"") == sse
+
+
 async def test_p16_no_head_before_content():
     script = [UNTIL_CLOSE, b": wait\n\n", role(), Pause(0.1), chunk(content="x"), chunk(finish="stop"), DONE]
     async with (

@@ -62,6 +62,9 @@ class PoolFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     # Whether every stream is asked for its usage (`stream_options`). Off for engines that refuse the field: their
     # tokens are then counted by pieces.
     ask_usage: bool = True
+    # A comment is sent into a stream that has begun and then been silent for so long, so that proxies and clients with
+    # timeouts of their own hold on. 0 for none: strict readers need not expect one.
+    heartbeat_seconds: NotNegative = 0.0
     timeouts: Timeouts = Timeouts()
     retry: RetrySettings = RetrySettings()
     breaker: BreakerSettings = BreakerSettings()

@@ -73,7 +73,9 @@ class KeyRing:
         if shown is None:
             return False
         digest = hashlib.sha256(shown).digest()
-        found = [hmac.compare_digest(digest, known) for known in self._digests]  # all, whatever the first says
+        found = [
+            hmac.compare_digest(digest, known) for known in self._digests
+        ]  # all, whatever the first says
         return any(found)
 
 

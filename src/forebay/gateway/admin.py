@@ -81,7 +81,9 @@ class Admin:
         elif self._operations.drain_endpoint(name, draining=verb == "drain"):
             send_json(reply, {"endpoint": name, "draining": verb == "drain"})
         else:
-            send_error(reply, Api.CHAT, 404, "unknown-endpoint", f"no endpoint is named {name}; see {ENDPOINTS}")
+            send_error(
+                reply, Api.CHAT, 404, "unknown-endpoint", f"no endpoint is named {name}; see {ENDPOINTS}"
+            )
 
     def on_gone(self, reply: ReplyWriter) -> None:
         """Nothing is pending here, ever."""

@@ -39,7 +39,7 @@ class Exchange:
     """
 
     __slots__ = (
-        "attempt", "body", "call", "connected", "content_sent", "dispatched_at", "gateway", "last_at", "on_over", "opened_at",
+        "attempt", "beat_at", "body", "call", "connected", "content_sent", "dispatched_at", "gateway", "last_at", "on_over", "opened_at",
         "reading", "refused", "renames", "reply", "reply_bytes", "request", "shown_id", "status", "told_at", "tries", "understood",
     )  # fmt: skip
 
@@ -64,7 +64,7 @@ class Exchange:
         self.attempt: Attempt | None = None
         self.reading: Reading | None = None
         self.opened_at = gateway.clock()
-        self.dispatched_at = self.last_at = self.told_at = 0
+        self.dispatched_at = self.last_at = self.told_at = self.beat_at = 0
         self.connected = False  # the attempt's request has been written
         self.content_sent = False
         self.renames = False  # the engine knows the model by another name than the client
@@ -208,17 +208,18 @@ class Exchange:
         self.gone()
 
     def check(self, at: int) -> None:
-        """Look at the clocks: the four timeouts, and the telling of progress."""
+        """Look at the clocks: the four timeouts, the telling of progress, and signs of life to the client."""
         if self.call is None or self.attempt is None:
             return
-        timeouts = self.gateway.timeouts(self.understood.request.model)
+        timeouts, heartbeat_seconds = self.gateway.clocks(self.understood.request.model)
         if timeouts.total_seconds and at - self.opened_at > timeouts.total_seconds * SECOND_US:
             self.fail(FailureKind.TOTAL_TIMEOUT)
         elif self.content_sent:
             if at - self.last_at > timeouts.idle_seconds * SECOND_US and self.reply.writable:
                 self.fail(FailureKind.IDLE_TIMEOUT)
-            elif at - self.told_at >= PROGRESS_US:
+            else:
                 self._tell_progress(at)
+                self._beat(at, heartbeat_seconds)
         elif not self.connected and at - self.dispatched_at > timeouts.connect_seconds * SECOND_US:
             self.fail(FailureKind.CONNECT)
         elif at - self.dispatched_at > timeouts.first_content_seconds * SECOND_US:
@@ -263,7 +264,15 @@ class Exchange:
             else:
                 self.call.pause()
 
+    def _beat(self, at: int, heartbeat_seconds: float) -> None:
+        silent_us = at - max(self.last_at, self.beat_at)
+        if heartbeat_seconds and silent_us >= heartbeat_seconds * SECOND_US and self.reading is not None:
+            self.beat_at = at
+            self.reading.beat()
+
     def _tell_progress(self, at: int) -> None:
+        if at - self.told_at < PROGRESS_US:
+            return
         self.told_at = at
         progress = self.reading.progress() if self.reading is not None else None
         if progress is not None:

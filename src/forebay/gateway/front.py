@@ -86,10 +86,10 @@ class Gateway:
         for exchange in tuple(self.exchanges.values()):
             exchange.check(at)
 
-    def timeouts(self, name: str) -> Timeouts:
-        """The four clocks of the pool that serves `name`."""
+    def clocks(self, name: str) -> tuple[Timeouts, float]:
+        """The four clocks of the pool that serves `name`, and after how much silence its clients get a sign of life."""
         pool = self.directory.find(name)
-        return pool.timeouts if pool else Timeouts()
+        return (pool.timeouts, pool.heartbeat_seconds) if pool else (Timeouts(), 0.0)
 
     def _swept(self) -> None:
         try:

@@ -17,6 +17,7 @@ class PoolWire(msgspec.Struct, frozen=True):
     api_key: Secret | None = None
     forward_auth: bool = False
     ask_usage: bool = True
+    heartbeat_seconds: float = 0.0
 
 
 class PoolDirectory:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 MAX_WHOLE_BYTES = 32 * 1024 * 1024
 # Of an engine's error reply: an explanation needs no more.
 MAX_ERROR_BYTES = 1024 * 1024
+HEARTBEAT = b": heartbeat\n\n"
 FIRST_ERROR_STATUS = 400
 FIRST_SERVER_STATUS = 500
 REQUEST_TIMEOUT = 408
@@ -52,6 +53,9 @@ class Reading(ABC):
 
     def drop(self) -> None:  # noqa: B027 - most keep nothing
         """Let go of what was kept: nobody will want it."""
+
+    def beat(self) -> None:  # noqa: B027 - only streams have a place for it
+        """Show the client that the reply goes on, if there is a place for that now."""
 
     def usage(self) -> Usage:
         """Tokens counted so far."""
@@ -120,6 +124,11 @@ class StreamReading(Reading):
     def error_shown(self) -> bool:
         """The engine's own error event went through after content, or ours of a stream that ended too early."""
         return self._told or (self._machine.content_sent and self._machine.failure is not None)
+
+    def beat(self) -> None:
+        """A comment, which may stand between two events only."""
+        if self._machine.at_boundary:
+            self._exchange.send(HEARTBEAT)
 
     def _failed(self, failure: StreamFailure) -> None:
         """An error inside a 200. Before content it is read as the error status that it should have been."""

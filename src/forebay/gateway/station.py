@@ -197,6 +197,7 @@ class Station:
             api_key=pool.api_key,
             forward_auth=pool.file.forward_auth,
             ask_usage=pool.file.ask_usage,
+            heartbeat_seconds=pool.file.heartbeat_seconds,
         )
 
     def _connections(self, handler: Handler, budget: BufferBudget) -> Connections:

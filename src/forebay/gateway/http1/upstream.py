@@ -98,7 +98,11 @@ class Upstreams:
     def take_back(self, connection: EngineConnection) -> bool:
         """Keep it as idle; False if enough are."""
         kept = self._idle.setdefault(connection.url, [])
-        if len(kept) >= self._most_idle.get(connection.url, self._max_idle_per_endpoint) or self._closed or connection.transport.is_closing():
+        if (
+            len(kept) >= self._most_idle.get(connection.url, self._max_idle_per_endpoint)
+            or self._closed
+            or connection.transport.is_closing()
+        ):
             return False
         connection.idle_since = self._loop.time()
         kept.append(connection)
