@@ -161,3 +161,10 @@ def test_heldout_counts_are_asked_evenly():
     said = Counter(heldout.item("count", index, 5).answer for index in range(100))
     assert sorted(said) == ["1", "2", "3", "4", "5"]
     assert min(said.values()) > 8
+
+
+def test_a_resized_item_asks_the_same_of_another_size():
+    one = heldout.item("colour", 3, 5)
+    other = heldout.resized(one, 1.3)
+    assert (other.question, other.answer) == (one.question, one.answer)
+    assert other.pictures[0].shape[:2] == tuple(round(side * 1.3) for side in one.pictures[0].shape[:2])

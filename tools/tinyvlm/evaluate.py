@@ -14,7 +14,7 @@ from pathlib import Path
 
 from tinyvlm import engines, heldout
 
-SEED = 990001
+SEED = 20261201
 
 
 def measure(ask: engines.Ask, chosen: list[heldout.Item]) -> list[dict[str, str]]:
@@ -60,6 +60,8 @@ def _size(item: heldout.Item) -> str:
 def _ask_engine(options: argparse.Namespace) -> None:
     kinds = tuple(options.kinds.split(",")) if options.kinds else tuple(heldout.SCENES_OF)
     chosen = list(heldout.items(options.per_kind, options.seed, kinds))
+    if options.scale != 1:
+        chosen = [heldout.resized(item, options.scale) for item in chosen]
     if options.engine == "llama":
         alive = engines.start_llama(options.model, options.projector, options.port)
         records = measure(
@@ -93,6 +95,7 @@ def main() -> None:
         command.set_defaults(engine=engine, do=_ask_engine)
         command.add_argument("--per-kind", type=int, default=500)
         command.add_argument("--seed", type=int, default=SEED)
+        command.add_argument("--scale", type=float, default=1, help="ask of pictures resized by this factor")
         command.add_argument("--kinds", default="", help="comma-separated; all where not given")
         command.add_argument("--system", default="", help="a system prompt for every question")
         command.add_argument("--answers", type=Path, help="where to write every answer, as JSON")

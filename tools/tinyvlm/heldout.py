@@ -3,7 +3,7 @@
 import base64
 import io
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from random import Random
 
 import numpy as np
@@ -59,6 +59,17 @@ def items(per_kind: int, seed: int, kinds: tuple[str, ...] = tuple(SCENES_OF)) -
     for kind in kinds:
         for index in range(per_kind):
             yield item(kind, index, seed)
+
+
+def resized(one: Item, factor: float) -> Item:
+    """The same question of pictures `factor` times as wide and high, as an engine may get them: no multiples of 28."""
+    pictures = [Image.fromarray(picture) for picture in one.pictures]
+    sizes = [(round(image.width * factor), round(image.height * factor)) for image in pictures]
+    scaled = [
+        np.asarray(image.resize(size, Image.Resampling.BICUBIC))
+        for image, size in zip(pictures, sizes, strict=True)
+    ]
+    return replace(one, pictures=tuple(scaled))
 
 
 def item(kind: str, index: int, seed: int) -> Item:
