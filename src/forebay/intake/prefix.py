@@ -73,6 +73,11 @@ class _Chain:
         room = (MAX_BLOCKS - len(self.blocks)) * BLOCK_BYTES
         data = text[:room].encode()[:room]
         end = len(data) - len(data) % BLOCK_BYTES
+        seed, covered = self._seed, self._covered
         for at in range(0, end, BLOCK_BYTES):
-            self.block(data[at : at + BLOCK_BYTES], BLOCK_TOKENS)
+            seed = xxhash.xxh3_64_intdigest(data[at : at + BLOCK_BYTES], seed)
+            covered += BLOCK_TOKENS
+            self.blocks.append(seed)
+            self.tokens.append(covered)
+        self._seed, self._covered = seed, covered
         return data[end:]

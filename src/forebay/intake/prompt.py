@@ -16,6 +16,11 @@ from forebay.intake.text import measure
 _BYTES_PER_TOKEN = 4
 
 
+def turn_mark(role: str) -> str:
+    """What stands between two messages of a prompt, for telling prompts apart."""
+    return f"\n{role}\n"
+
+
 class Prompt:
     """Grows part by part. Every method that takes media may raise a Refusal."""
 
@@ -33,7 +38,7 @@ class Prompt:
     def turn(self, role: str) -> None:
         """Begin a message. Its role tells prompts apart, and is no text of the client's."""
         self.turns += 1
-        self._segments.append(f"\n{role}\n")
+        self._segments.append(turn_mark(role))
 
     def text(self, text: str | None) -> None:
         """Add text as parsed."""

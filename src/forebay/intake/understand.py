@@ -1,6 +1,6 @@
 """The way in: one body becomes one InferenceRequest, or a Refusal that says where and why."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 import msgspec
@@ -10,12 +10,15 @@ from forebay.domain.request import Api, InferenceRequest
 from forebay.intake import anthropic, completions, embeddings, openai_chat
 from forebay.intake.document import check_document, malformed
 from forebay.intake.media_reader import MediaReader
-from forebay.intake.members import Members, Span, check_hidden_media
+from forebay.intake.members import Members, Span, check_hidden_media, span_of
+from forebay.intake.plain_chat import PlainChat, read_plain
+from forebay.intake.prefix import prefix_of
 from forebay.intake.prompt import Prompt
 from forebay.intake.refusal import Refusal, bad_request
 from forebay.intake.settings import IntakeSettings
 from forebay.intake.skeleton import Skeleton
 from forebay.intake.splice import Edit, EditPoints, usage_edit
+from forebay.intake.text import measure
 from forebay.intake.tokens.family import Family
 
 __all__ = ["Refusal", "Understood", "understand"]
@@ -90,6 +93,10 @@ def understand(
     """
     form = _FORMS[api]
     skeleton = Skeleton(body)
+    if api is Api.CHAT and not skeleton.payloads:
+        plain = read_plain(skeleton.text, form.sensitive)
+        if plain is not None:
+            return _understand_plain(form, skeleton.text, settings, request_id, *plain)
     members = _members(skeleton, form, settings)
     model = _model(members, skeleton)
     overridden = any(members.raw(key) for key in _PROCESSOR_KEYS)
@@ -114,8 +121,31 @@ def understand(
         prefix_tokens=prefix.tokens,
         stream=stream,
         usage_wanted=usage_wanted,
-        max_output_tokens=_max_output_tokens(form, members),
+        max_output_tokens=_max_output_tokens(members.get(key, _NUMBER) for key in form.bounds),
         body_bytes=len(body),
+    )
+    return Understood(request, edits)
+
+
+def _understand_plain(
+    form: _Form, text: bytes, settings: IntakeSettings, request_id: str, model: str, chat: PlainChat
+) -> Understood:
+    """The same, of a chat whose body has been read already."""
+    check_document(text, settings)
+    edits, usage_wanted = _plain_edits(text, chat)
+    prefix = prefix_of(chat.segments())
+    request = InferenceRequest(
+        request_id=request_id,
+        api=Api.CHAT,
+        model=model,
+        needs=form.needs,
+        text=measure([message.content for message in chat.messages if message.content], len(chat.messages)),
+        prefix_blocks=prefix.blocks,
+        prefix_tokens=prefix.tokens,
+        stream=chat.stream or False,
+        usage_wanted=usage_wanted,
+        max_output_tokens=_max_output_tokens((chat.max_completion_tokens, chat.max_tokens)),
+        body_bytes=len(text),
     )
     return Understood(request, edits)
 
@@ -146,10 +176,9 @@ def _model(members: Members, skeleton: Skeleton) -> str:
     return model
 
 
-def _max_output_tokens(form: _Form, members: Members) -> int:
-    """The client's bound, 0 for none. llama.cpp's clients write -1 for that."""
-    for key in form.bounds:
-        bound = members.get(key, _NUMBER)
+def _max_output_tokens(bounds: Iterable[int | None]) -> int:
+    """The client's bound, 0 for none. llama.cpp's clients write -1 for that. The first that is given counts."""
+    for bound in bounds:
         if bound is not None:
             return min(max(0, bound), _MAX_OUTPUT_TOKENS)
     return 0
@@ -163,9 +192,26 @@ def _edits(
     if not stream or api in {Api.MESSAGES, Api.EMBEDDINGS}:
         return EditPoints(model), False
     span = members.span("stream_options") if "stream_options" in members else None
-    first_member = skeleton.text.index(b"{") + 1
-    edit, wanted = usage_edit(members.raw("stream_options"), span, first_member)
+    edit, wanted = usage_edit(members.raw("stream_options"), span, _first_member(skeleton.text))
     if edit is not None:
         edit = Edit(skeleton.place(edit.start), skeleton.place(edit.stop), edit.text)
-    choices = min(max(1, members.get("n", _NUMBER) or 1), _MAX_CHOICES)
+    choices = _choices(members.get("n", _NUMBER))
     return EditPoints(model, edit, choices * (form.prompts(members) if form.prompts else 1)), wanted
+
+
+def _plain_edits(text: bytes, chat: PlainChat) -> tuple[EditPoints, bool]:
+    model = span_of(text, "model", chat.model)
+    if not chat.stream:
+        return EditPoints(model), False
+    options = bytes(chat.stream_options)
+    span = span_of(text, "stream_options", chat.stream_options) if options else None
+    edit, wanted = usage_edit(b"" if options == b"null" else options, span, _first_member(text))
+    return EditPoints(model, edit, _choices(chat.n)), wanted
+
+
+def _first_member(text: bytes) -> int:
+    return text.index(b"{") + 1
+
+
+def _choices(asked: int | None) -> int:
+    return min(max(1, asked or 1), _MAX_CHOICES)
