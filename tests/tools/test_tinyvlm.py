@@ -168,3 +168,13 @@ def test_a_resized_item_asks_the_same_of_another_size():
     other = heldout.resized(one, 1.3)
     assert (other.question, other.answer) == (one.question, one.answer)
     assert other.pictures[0].shape[:2] == tuple(round(side * 1.3) for side in one.pictures[0].shape[:2])
+
+
+def test_a_barred_picture_has_its_size_and_black_bars_on_one_axis():
+    course = courses.Course({"one": 1.0})
+    for index in range(20):
+        scene = scenes.barred_scene(Random(index), 112, 84, course)
+        assert scene.pixels.shape == (112, 84, 3)
+        edges = (scene.pixels[0], scene.pixels[-1], scene.pixels[:, 0], scene.pixels[:, -1])
+        assert any(not edge.any() for edge in edges)
+        assert {ask.kind for ask in scene.asks} >= {"colour", "shape", "count"}

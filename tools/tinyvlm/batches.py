@@ -85,7 +85,7 @@ def draw_batch(rng: Random, layout: str = "", course: courses.Course = courses.E
         prefixes = [_opening(rng) + 2 * _picture(tokens) for _ in pairs]
         rows = [Row(p, [segment([a]) for a in asks]) for p, (_, _, asks) in zip(prefixes, pairs, strict=True)]
     else:
-        drawn = [scenes.scene(rng, height, width, course=course) for _ in range(count)]
+        drawn = [_draw(rng, height, width, course) for _ in range(count)]
         make = _image_first if layout == "image_first" else _text_first
         rows = [make(rng, picture, tokens, course) for picture in drawn]
     return pack(rows, *_pixels(drawn), (height // 14, width // 14))
@@ -162,6 +162,12 @@ def _pixels(drawn: list[scenes.Scene]) -> tuple[Tensor, Tensor]:
     pictures = torch.from_numpy(np.stack([picture.pixels for picture in drawn]))
     labels = torch.from_numpy(np.stack([picture.labels for picture in drawn]))
     return forward.to_patches(pictures), forward.to_blocks(labels)
+
+
+def _draw(rng: Random, height: int, width: int, course: courses.Course) -> scenes.Scene:
+    if course.barred and rng.random() < course.barred:
+        return scenes.barred_scene(rng, height, width, course)
+    return scenes.scene(rng, height, width, course=course)
 
 
 def _opening(rng: Random) -> list[int]:

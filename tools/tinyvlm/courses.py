@@ -1,6 +1,6 @@
 """How training draws: picture sizes, shares of the kinds of scene, and what grows harder later."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from random import Random
 
 SIZES = {
@@ -45,10 +45,11 @@ FIRST_STAGE_KINDS = {
 
 @dataclass(frozen=True)
 class Course:
-    """How a part of training draws scenes: shares of the kinds, and of the counts 1 to 5 (even where empty)."""
+    """How a part of training draws scenes: shares of the kinds, of the counts 1 to 5 (even where empty), of pictures with bars."""
 
     kinds: dict[str, float]
     counts: tuple[float, ...] = ()
+    barred: float = 0.0
 
 
 EVEN = Course(SCENE_KINDS)
@@ -66,6 +67,8 @@ HARD = Course(
     },
     (0.08, 0.12, 0.2, 0.3, 0.3),
 )
+# llama.cpp fits a picture whose sides are no multiples of 28 between black bars, where others stretch it.
+BARRED = replace(HARD, barred=0.4)
 
 
 def choose_size(rng: Random) -> tuple[int, int]:

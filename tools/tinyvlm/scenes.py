@@ -42,6 +42,16 @@ def scene(rng: Random, height: int, width: int, kind: str = "", course: Course =
     return Scene(film(rng, sheet.image), asks, sheet.marks)
 
 
+def barred_scene(rng: Random, height: int, width: int, course: Course) -> Scene:
+    """A scene between black bars of up to 16 pixels in all, on one axis; its per-patch truth is not to be used."""
+    bar, tall = rng.randint(1, 16), rng.random() < 0.5
+    before = rng.choice((bar // 2, bar // 2, bar // 2, 0, bar))
+    inner = scene(rng, height - bar * tall, width - bar * (not tall), course=course)
+    along, across = (before, bar - before), (0, 0)
+    margins = (along, across, (0, 0)) if tall else (across, along, (0, 0))
+    return Scene(np.pad(inner.pixels, margins), inner.asks)
+
+
 def position_name(mark: Mark, width: int, height: int) -> str:
     """Where a mark stands ("top left", "center", ...), or "" where that would be a matter of taste."""
     x, y = mark.centre[0] / width, mark.centre[1] / height

@@ -1,4 +1,4 @@
-"""Train in two stages: the vision tower alone on per-patch truth, then everything jointly on questions.
+"""Train in three stages: the vision tower on per-patch truth, everything on questions, a finish with barred pictures.
 
     PYTHONPATH=tools python -m tinyvlm.train --out build/tinyvlm --vision-steps 1800 --joint-steps 6600
 
@@ -41,6 +41,13 @@ class Recipe:
     joint_rate: float
     decay_from: float
     hard_from: int
+    finish_steps: int
+    finish_rate: float
+
+    @property
+    def total(self) -> int:
+        """Steps of all three stages."""
+        return self.vision_steps + self.joint_steps + self.finish_steps
 
 
 @dataclass
@@ -80,6 +87,11 @@ class Trainer:
     def joint(self) -> bool:
         """Whether the second stage has begun."""
         return self.step >= self.recipe.vision_steps
+
+    @property
+    def finishing(self) -> bool:
+        """Whether the third stage has begun."""
+        return self.step >= self.recipe.vision_steps + self.recipe.joint_steps
 
     def advance(self) -> None:
         """Do one step."""
@@ -127,8 +139,17 @@ class Trainer:
     def _optimisers(self) -> list[torch.optim.Optimizer]:
         return optimise.optimisers(self._parameters(), self.recipe.joint_rate)
 
+    def _course(self) -> courses.Course:
+        if self.finishing:
+            return courses.BARRED
+        hard = self.step - self.recipe.vision_steps >= self.recipe.hard_from
+        return courses.HARD if hard else courses.EVEN
+
     def _rate(self) -> float:
         recipe, joint = self.recipe, self.joint
+        if self.finishing:
+            at = self.step - recipe.vision_steps - recipe.joint_steps
+            return recipe.finish_rate * min(1.0, (at + 1) / WARMUP) * max(1 - at / recipe.finish_steps, 0.02)
         at = self.step - recipe.vision_steps if joint else self.step
         total = recipe.joint_steps if joint else recipe.vision_steps
         top = recipe.joint_rate if joint else recipe.vision_rate
@@ -143,14 +164,14 @@ class Trainer:
         return self._label_loss(states, labels)
 
     def _joint_loss(self) -> Tensor:
-        hard = self.step - self.recipe.vision_steps >= self.recipe.hard_from
         rng = batches.step_rng(self.recipe.seed, self.step, "joint")
-        batch = batches.draw_batch(rng, course=courses.HARD if hard else courses.EVEN)
+        batch = batches.draw_batch(rng, course=self._course())
         embedded = self.language.embed_tokens(batch.ids)
         label_loss = torch.zeros(())
         if batch.patches is not None and batch.labels is not None:
             states, tokens = forward.see(self.visual, batch.patches, *batch.grid)
-            label_loss = self._label_loss(states, batch.labels)
+            if not self.finishing:
+                label_loss = self._label_loss(states, batch.labels)
             pictures = (batch.ids == IMAGE_PAD)[..., None]
             embedded = embedded.masked_scatter(pictures, tokens.reshape(-1, tokens.shape[-1]))
         hidden = forward.read(self.language, embedded, batch.positions, batch.mask)
@@ -191,7 +212,7 @@ def run(recipe: Recipe, out: Path, save_every: int, say: Callable[[str], None]) 
     if path.exists():
         trainer.load(path)
         say(f"resumed at step {trainer.step}")
-    total, begun = recipe.vision_steps + recipe.joint_steps, time.monotonic()
+    total, begun = recipe.total, time.monotonic()
     while trainer.step < total:
         trainer.advance()
         if trainer.step % 100 == 0:
@@ -218,6 +239,8 @@ def main() -> None:
         "--decay-from", type=float, default=0.58, help="share of the joint stage after which the rate falls"
     )
     parser.add_argument("--hard-from", type=int, default=3000, help="joint step from which scenes are harder")
+    parser.add_argument("--finish-steps", type=int, default=400, help="last steps, with barred pictures")
+    parser.add_argument("--finish-rate", type=float, default=8e-4)
     parser.add_argument("--save-every", type=int, default=200, help="steps between checkpoints")
     parser.add_argument("--threads", type=int, default=int(os.environ.get("OMP_NUM_THREADS", "1")))
     options = vars(parser.parse_args())
