@@ -76,7 +76,7 @@ def burst() -> list[Ask]:
 
 def _large(colour: str) -> Ask:
     png = scenes.picture([scenes.Shape("circle", colour)], *LARGE)
-    return chat("a large picture", "What color is it?", png, truth=colour)
+    return chat("a large picture", "What color is the circle?", png, truth=colour)
 
 
 def _sum(number: int) -> Ask:
