@@ -12,7 +12,7 @@ class FilterTrace(msgspec.Struct, frozen=True, gc=False):
     dropped: tuple[int, ...]
 
 
-class ScorerTrace(msgspec.Struct, frozen=True):
+class ScorerTrace(msgspec.Struct, frozen=True, gc=False):
     """What one scorer said: `unit` of the raw `values`, one per candidate in the order of `Placement.candidates`."""
 
     name: str
@@ -22,7 +22,7 @@ class ScorerTrace(msgspec.Struct, frozen=True):
     unknown: tuple[int, ...] = ()  # slots for which a part of the score is not known and was left out
 
 
-class Placement(msgspec.Struct, frozen=True):
+class Placement(msgspec.Struct, frozen=True, gc=False):
     """Where a request goes, and why. `slot` is None when no endpoint was left.
 
     `totals` are the weighted sums; `least_wins` tells which end of the scale was chosen.
@@ -37,7 +37,7 @@ class Placement(msgspec.Struct, frozen=True):
     least_wins: bool = True
 
 
-class Decision(msgspec.Struct, frozen=True):
+class Decision(msgspec.Struct, frozen=True, gc=False):
     """One placement of one attempt, with all that is needed to explain it. `endpoints` names the slots spoken of."""
 
     request_id: str

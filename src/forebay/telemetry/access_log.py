@@ -50,7 +50,7 @@ class Line(msgspec.Struct, frozen=True, gc=False):
     reply_bytes: int
 
 
-class _Open(msgspec.Struct):
+class _Open(msgspec.Struct, gc=False):
     """What is known of a request whose passage has not been told."""
 
     decision: Decision | None = None

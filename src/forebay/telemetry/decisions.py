@@ -12,7 +12,7 @@ MAX_TRIES = 16
 """Tries kept of one request. Retries are few; this bounds a client that repeats one request id."""
 
 
-class Story(msgspec.Struct):
+class Story(msgspec.Struct, gc=False):
     """One request: its decisions in order, one per try, and its outcome once there is one."""
 
     decisions: list[Decision]
