@@ -61,8 +61,8 @@ def test_hop_by_hop_lines_and_what_we_answer_for_stay_here():
     )
     assert lines == [
         b"host: e:8000",
-        b"x-request-id: ours",
         b"x-forwarded-for: 10.1.1.1",
+        b"x-request-id: ours",
         b"content-length: 7",
     ]
 

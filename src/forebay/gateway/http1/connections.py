@@ -5,6 +5,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from forebay.gateway.http1.budget import BufferBudget
+from forebay.gateway.http1.known_heads import KnownHeads
 from forebay.gateway.http1.limits import InboundLimits
 from forebay.gateway.http1.message import Handler
 
@@ -28,6 +29,7 @@ class Connections:
         self.loop = loop
         self.handler = handler
         self.limits = limits
+        self.heads = KnownHeads(limits)
         self.budget = budget
         self.draining = False
         self.receive_view = memoryview(bytearray(RECEIVE_BYTES))

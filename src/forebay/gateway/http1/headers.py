@@ -50,15 +50,20 @@ def request_headers(
 
     Credentials of the client go on only with `forward_auth`; `extra` lines are ours.
     """
-    host = host_of(url)
+    own = b"".join([b"%b: %b\r\n" % header for header in extra])
+    standing = _standing_lines(request, url, forward_auth)
+    return b"%b%bcontent-length: %d\r\n\r\n" % (standing, own, content_length)
+
+
+@lru_cache(maxsize=1024)
+def _standing_lines(request: Request, url: str, forward_auth: bool) -> bytes:
+    """What is the same for every request with this head."""
     dropped = _REWRITTEN - {b"authorization", b"x-api-key"} if forward_auth else _REWRITTEN
-    lines = [
-        b"%b %b HTTP/1.1\r\nhost: %b\r\n" % (request.method.encode(), request.target.encode("latin-1"), host)
-    ]
+    target = request.target.encode("latin-1")
+    lines = [b"%b %b HTTP/1.1\r\nhost: %b\r\n" % (request.method.encode(), target, host_of(url))]
     lines += [b"%b: %b\r\n" % header for header in _kept(request.headers, dropped)]
-    lines += [b"%b: %b\r\n" % header for header in extra]
     path = [value for name, value in request.headers if name == b"x-forwarded-for"] + [request.peer.encode()]
-    lines.append(b"x-forwarded-for: %b\r\ncontent-length: %d\r\n\r\n" % (b", ".join(path), content_length))
+    lines.append(b"x-forwarded-for: %b\r\n" % b", ".join(path))
     return b"".join(lines)
 
 

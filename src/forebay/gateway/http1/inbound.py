@@ -14,7 +14,7 @@ from forebay.gateway.http1.chunked import ChunkError
 from forebay.gateway.http1.connections import Connections
 from forebay.gateway.http1.head import HEAD_END, HeadError
 from forebay.gateway.http1.reply import ReplyWriter
-from forebay.gateway.http1.request_head import CHUNKED, RequestHead, check_growing, parse
+from forebay.gateway.http1.request_head import CHUNKED, RequestHead, check_growing
 
 log = logging.getLogger(__name__)
 
@@ -168,7 +168,6 @@ class ServerProtocol(asyncio.BufferedProtocol):
 
     def _take_head(self) -> bool:
         """Begin the request at the front of what is held; False if its head is not whole or not right."""
-        limits = self._connections.limits
         data = self._held
         for _ in range(MAX_BLANK_LINES):
             data = data.removeprefix(b"\r\n")
@@ -177,7 +176,7 @@ class ServerProtocol(asyncio.BufferedProtocol):
             if end < 0:
                 self._hold_head(data)
                 return False
-            head = parse(data[: end + len(HEAD_END)], self.peer, limits)
+            head = self._connections.heads.parse(data[: end + len(HEAD_END)], self.peer)
         except HeadError as error:
             self._refuse(error.status, error.code, error.message)
             return False

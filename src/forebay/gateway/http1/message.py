@@ -12,8 +12,11 @@ HeaderList = list[tuple[bytes, bytes]]
 """Header lines in their order; names in lower case, values without outer blanks. CR, LF and NUL cannot occur in either."""
 
 
-class Request(msgspec.Struct, frozen=True):
-    """The head of one request, already past the floor: framing is unambiguous and sizes are within limits."""
+class Request(msgspec.Struct, frozen=True, eq=False):
+    """The head of one request, already past the floor: framing is unambiguous and sizes are within limits.
+
+    Requests with equal heads may share one, so nothing in it may be changed.
+    """
 
     method: str
     target: str
@@ -21,18 +24,21 @@ class Request(msgspec.Struct, frozen=True):
     path: str
     """The target up to its first `?`."""
     headers: HeaderList
+    """Without Content-Length: it is the body's."""
     keep_alive: bool
     """The client allows another request on this connection."""
     peer: str
     """Address of the client's end, without port; `unix` where there is none."""
     http10: bool = False
+    _first: dict[bytes, bytes] = {}
+
+    def __post_init__(self) -> None:
+        """Index the headers."""
+        self._first.update(reversed(self.headers))
 
     def header(self, name: bytes) -> bytes | None:
         """Value of the first header with this lower-case name."""
-        for key, value in self.headers:
-            if key == name:
-                return value
-        return None
+        return self._first.get(name)
 
 
 class Handler(Protocol):

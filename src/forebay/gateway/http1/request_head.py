@@ -61,7 +61,7 @@ def parse(head: bytes, peer: str, limits: InboundLimits) -> RequestHead:
         method=method,
         target=target,
         path=target.partition("?")[0],
-        headers=headers,
+        headers=[header for header in headers if header[0] != b"content-length"],
         keep_alive=_keep_alive(fields.get(b"connection"), http10=http10),
         peer=peer,
         http10=http10,
