@@ -1,6 +1,5 @@
 """One client request on its way: its body, its attempts at engines, its reply."""
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from forebay.admission.status import answer_for
@@ -39,7 +38,7 @@ class Exchange:
     """
 
     __slots__ = (
-        "attempt", "beat_at", "body", "call", "connected", "content_sent", "dispatched_at", "gateway", "last_at", "on_over", "opened_at",
+        "attempt", "beat_at", "body", "call", "connected", "content_sent", "dispatched_at", "gateway", "last_at", "opened_at", "over",
         "reading", "refused", "renames", "reply", "reply_bytes", "request", "shown_id", "status", "told_at", "tries", "understood",
     )  # fmt: skip
 
@@ -51,6 +50,7 @@ class Exchange:
         body: bytes | bytearray,
         reply: ReplyWriter,
         shown_id: str,
+        opened_at: int,
     ) -> None:
         """`body` is kept until the first content, in case another attempt must send it again."""
         self.gateway = gateway
@@ -58,12 +58,13 @@ class Exchange:
         self.understood = understood
         self.body: bytes | bytearray | None = body
         self.reply = reply
+        reply.owner = self
         self.shown_id = shown_id
-        self.on_over: Callable[[], None] | None = None
+        self.over = False
         self.call: Call | None = None
         self.attempt: Attempt | None = None
         self.reading: Reading | None = None
-        self.opened_at = gateway.clock()
+        self.opened_at = opened_at
         self.dispatched_at = self.last_at = self.told_at = self.beat_at = 0
         self.connected = False  # the attempt's request has been written
         self.content_sent = False
@@ -108,7 +109,7 @@ class Exchange:
             code = command.code.replace("-", "_")
             body = error_body(api, command.status, code, command.message)
             self._respond(command.status, self.own_headers(JSON, command.retry_after_seconds), body)
-        self._over()
+        self._over(self.gateway.clock())
 
     # --- what the engine sends (Sink)
 
@@ -118,7 +119,6 @@ class Exchange:
 
     def on_head(self, status: int, headers: HeaderList) -> None:
         """The reply's head: it decides how the rest is read."""
-        self.last_at = self.gateway.clock()
         self.reading = reading_of(self, status, headers)
 
     def on_data(self, data: bytes) -> None:
@@ -172,7 +172,7 @@ class Exchange:
         self.reply.end()
         assert self.attempt is not None
         self.gateway.driver.feed(Finished(at, self.attempt, usage))
-        self._over()
+        self._over(at)
 
     def fail(self, kind: FailureKind, *, status: int = 0, retry_after_us: int = 0) -> None:
         """The attempt is over; the conductor says what comes of it."""
@@ -192,10 +192,10 @@ class Exchange:
     def gone(self) -> None:
         """The client left."""
         self.status = self.status or CLIENT_LEFT
-        event = Cancelled(self.gateway.clock(), self.understood.request.request_id, self.usage())
-        self.gateway.driver.feed(event)
+        at = self.gateway.clock()
+        self.gateway.driver.feed(Cancelled(at, self.understood.request.request_id, self.usage()))
         self.abort()
-        self._over()
+        self._over(at)
 
     def break_off(self) -> None:
         """The gateway stops now, and says so to whoever still waits."""
@@ -284,14 +284,16 @@ class Exchange:
         if reading is not None:
             reading.drop()
 
-    def _over(self) -> None:
-        on_over, self.on_over = self.on_over, None
-        if on_over is None:
+    def _over(self, at: int) -> None:
+        if self.over:
             return
+        self.over = True
         self.body = None
         self._drop_reading()
-        on_over()
+        # The two point at each other; without this, it would take the collector to free them.
+        self.reply.owner = self.reply.on_writable = None
         request = self.understood.request
+        self.gateway.exchanges.pop(request.request_id, None)
         self.gateway.served(
             Passage(
                 request_id=request.request_id,
@@ -300,7 +302,7 @@ class Exchange:
                 status=self.status,
                 body_bytes=request.body_bytes,
                 reply_bytes=self.reply_bytes,
-                duration_us=self.gateway.clock() - self.opened_at,
+                duration_us=at - self.opened_at,
                 reason=self.refused,
             )
         )

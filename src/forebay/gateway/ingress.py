@@ -34,7 +34,6 @@ class Ingress:
         self._intake = intake
         self._keys = keys
         self._ids = RequestIds()
-        self._open: dict[ReplyWriter, Exchange] = {}
         self._plain: dict[str, Callable[[ReplyWriter], None]] = {
             "/health": lambda reply: send_json(reply, {"status": "ok"}),
             "/v1/models": lambda reply: send_json(reply, models_listing(gateway.directory)),
@@ -59,13 +58,14 @@ class Ingress:
 
     def on_body(self, request: Request, body: bytes | bytearray, reply: ReplyWriter) -> None:
         """Understand the request, and let the conductor decide."""
+        gateway = self._gateway
         api = APIS[request.path]
         shown = self._ids.shown(request.header(b"x-request-id"))
-        request_id = self._ids.unique(shown, self._gateway.exchanges)
-        arrived_at = self._gateway.clock()
+        request_id = self._ids.unique(shown, gateway.exchanges)
+        arrived_at = gateway.clock()
         try:
             body = decode_body(request.header(b"content-encoding"), body, self._max_body_bytes)
-            understood = understand(api, body, self._intake, request_id, self._gateway.directory.family_of)
+            understood = understand(api, body, self._intake, request_id, gateway.directory.family_of)
         except (Refusal, CodingError) as refusal:
             echo = [(b"x-request-id", shown.encode())]
             send_error(
@@ -77,19 +77,17 @@ class Ingress:
                 param=getattr(refusal, "param", None),
                 headers=echo,
             )
-            took_us = self._gateway.clock() - arrived_at
+            took_us = gateway.clock() - arrived_at
             self._tell(api.value, refusal.status, refusal.code, request_id, len(body), took_us)
             return
-        exchange = Exchange(self._gateway, request, understood, body, reply, shown)
-        self._gateway.exchanges[request_id] = exchange
-        self._open[reply] = exchange
-        exchange.on_over = lambda: self._over(request_id, reply)
-        self._gateway.driver.feed(Arrived(self._gateway.clock(), understood.request))
+        exchange = Exchange(gateway, request, understood, body, reply, shown, arrived_at)
+        gateway.exchanges[request_id] = exchange
+        gateway.driver.feed(Arrived(gateway.clock(), understood.request))
 
     def on_gone(self, reply: ReplyWriter) -> None:
         """The client left."""
-        exchange = self._open.get(reply)
-        if exchange is not None:
+        exchange = reply.owner
+        if isinstance(exchange, Exchange):
             exchange.gone()
 
     def on_bad(self, status: int, code: str, message: str, reply: ReplyWriter) -> None:
@@ -114,10 +112,6 @@ class Ingress:
                 reason=reason,
             )
         )
-
-    def _over(self, request_id: str, reply: ReplyWriter) -> None:
-        self._gateway.exchanges.pop(request_id, None)
-        self._open.pop(reply, None)
 
     def _admitted(self, request: Request) -> bool:
         if not self._keys or request.path == "/health":

@@ -22,14 +22,14 @@ def outgoing(
 ) -> tuple[bytes, Buffers]:
     """Head and body of the request to `command.endpoint`. The body's large parts are not copied."""
     edits = _edits(understood, command.model, ask_usage=pool.ask_usage)
-    buffers: Buffers = splice(body, edits) if edits else [body]
+    buffers: Buffers = splice(body, edits) if edits else (body,)
     extra = [(b"x-request-id", shown_id.encode())]
     if pool.api_key is not None:
         extra.append((b"authorization", b"Bearer " + pool.api_key.reveal().encode()))
     head = request_headers(
         request,
         url=command.endpoint.url,
-        content_length=sum(len(part) for part in buffers),
+        content_length=sum(map(len, buffers)),
         extra=extra,
         forward_auth=pool.forward_auth and pool.api_key is None,
     )

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from forebay.domain.outcome import FailureKind, Usage
 from forebay.domain.request import Api
 from forebay.gateway.answers import JSON
-from forebay.gateway.http1.headers import response_headers, sse_headers
+from forebay.gateway.http1.headers import response_headers, sse_headers, value_of
 from forebay.gateway.http1.message import HeaderList
 from forebay.gateway.retry_after import retry_after_us
 from forebay.gateway.streams.anthropic_stream import AnthropicStream
@@ -180,9 +180,10 @@ class WholeReading(Reading):
 
     def drop(self) -> None:
         """Give back the room of what was kept."""
-        self._parts.clear()
-        size, self._size = self._size, 0
-        self._exchange.gateway.budget.give(size)
+        if self._size:
+            self._exchange.gateway.budget.give(self._size)
+            self._parts.clear()
+            self._size = 0
 
     def end(self, at: int) -> None:
         """Read what it says, restore the model's name, and send it."""
@@ -241,8 +242,7 @@ def reading_of(exchange: "Exchange", status: int, headers: HeaderList) -> Readin
     """The way to read a reply with this head."""
     if status >= FIRST_ERROR_STATUS:
         return ErrorReading(exchange, status, headers)
-    content_type = next((value for name, value in headers if name == b"content-type"), b"")
-    if content_type.lower().startswith(b"text/event-stream"):
+    if value_of(headers, b"content-type").lower().startswith(b"text/event-stream"):
         return StreamReading(exchange, status, headers, _machine(exchange))
     return WholeReading(exchange, status, headers)
 

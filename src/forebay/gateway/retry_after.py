@@ -3,6 +3,7 @@
 import email.utils
 import time
 
+from forebay.gateway.http1.headers import value_of
 from forebay.gateway.http1.message import HeaderList
 
 SECOND_US = 1_000_000
@@ -13,7 +14,7 @@ def retry_after_us(headers: HeaderList, now_seconds: float | None = None) -> int
 
     A date is measured against `now_seconds`, seconds since 1970; None reads the wall clock, for that is what it speaks of.
     """
-    text = next((value for name, value in headers if name == b"retry-after"), b"").decode("latin-1").strip()
+    text = value_of(headers, b"retry-after").decode("latin-1").strip()
     if not text:
         return 0
     if text.isascii() and text.isdigit():

@@ -4,6 +4,7 @@ import asyncio
 import time
 from collections import deque
 from collections.abc import Callable
+from typing import Any
 
 from forebay.conductor.commands import Abort, Command, Dispatch, Hold, Note, Reject, WakeAt
 from forebay.conductor.conductor import Conductor
@@ -39,11 +40,18 @@ class Driver:
         self._events: deque[Event] = deque()
         self._busy = False
         self._wake: asyncio.TimerHandle | None = None
-        self._front: Front
+        self._acts: dict[type[Command], Callable[[Any], None]]
 
     def attach(self, front: Front) -> None:
         """Name the front that carries out commands. Must come before the first event."""
-        self._front = front
+        self._acts = {
+            Note: self._note,
+            Dispatch: front.dispatch,
+            Reject: front.reject,
+            Abort: front.abort,
+            Hold: front.hold,
+            WakeAt: self._wake_at,
+        }
 
     def feed(self, event: Event) -> None:
         """Tell the conductor, and do what it says."""
@@ -54,7 +62,7 @@ class Driver:
         try:
             while self._events:
                 for command in self.conductor.handle(self._events.popleft()):
-                    self._carry_out(command)
+                    self._acts[type(command)](command)
         finally:
             self._busy = False
 
@@ -62,20 +70,6 @@ class Driver:
         """Drop the pending wake-up."""
         if self._wake is not None:
             self._wake.cancel()
-
-    def _carry_out(self, command: Command) -> None:
-        if isinstance(command, Note):
-            self._note(command)
-        elif isinstance(command, Dispatch):
-            self._front.dispatch(command)
-        elif isinstance(command, Reject):
-            self._front.reject(command)
-        elif isinstance(command, Abort):
-            self._front.abort(command)
-        elif isinstance(command, Hold):
-            self._front.hold(command)
-        else:
-            self._wake_at(command)
 
     def _note(self, note: Note) -> None:
         if isinstance(note.subject, Outcome):

@@ -43,6 +43,8 @@ class BufferBudget:
     def give(self, size: int) -> None:
         """Give back what was taken, and resume as many waiters as there is room for, but one at least."""
         self.used_bytes -= size
+        if not self._waiting:
+            return
         for _ in range(max(1, (self.max_bytes - self.used_bytes) // RESUME_BYTES)):
             if not self._waiting or (self.full and self._waiting_bytes < self.used_bytes):
                 break

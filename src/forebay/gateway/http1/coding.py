@@ -22,7 +22,9 @@ class CodingError(ValueError):
 
 def decode_body(coding: bytes | None, body: bytes | bytearray, max_bytes: int) -> bytes | bytearray:
     """`body` without its content coding. gzip is undone up to `max_bytes`; others are refused. Raises CodingError."""
-    name = (coding or b"").strip().lower()
+    if coding is None:
+        return body
+    name = coding.strip().lower()
     if name in {b"", b"identity"}:
         return body
     if name not in _GZIP_NAMES:

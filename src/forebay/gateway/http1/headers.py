@@ -1,6 +1,5 @@
 """Which header lines cross the gateway, and in what form. Pure functions over lists of (name, value)."""
 
-from collections.abc import Iterable
 from functools import lru_cache
 from urllib.parse import urlsplit
 
@@ -67,9 +66,17 @@ def _standing_lines(request: Request, url: str, forward_auth: bool) -> bytes:
     return b"".join(lines)
 
 
+def value_of(headers: HeaderList, name: bytes) -> bytes:
+    """The value of the first line with this lower-case name, empty without one."""
+    for key, value in headers:
+        if key == name:
+            return value
+    return b""
+
+
 def response_headers(headers: HeaderList) -> HeaderList:
     """An engine's header lines for the client: no hop-by-hop ones, no framing. Repeated ones, such as Set-Cookie, stay."""
-    return list(_kept(headers, _REFRAMED))
+    return _kept(headers, _REFRAMED)
 
 
 def sse_headers(headers: HeaderList) -> HeaderList:
@@ -78,14 +85,13 @@ def sse_headers(headers: HeaderList) -> HeaderList:
     return [*kept, (b"cache-control", b"no-cache, no-transform"), (b"x-accel-buffering", b"no")]
 
 
-def _kept(headers: HeaderList, dropped: frozenset[bytes]) -> Iterable[tuple[bytes, bytes]]:
-    named = _named_by_connection(headers)
-    if not named <= dropped:
-        dropped |= named
-    return [header for header in headers if header[0] not in dropped]
-
-
-def _named_by_connection(headers: HeaderList) -> frozenset[bytes]:
-    """Header names that a Connection line makes hop-by-hop."""
-    lines = [value for name, value in headers if name == b"connection"]
-    return frozenset(token.strip().lower() for value in lines for token in value.split(b","))
+def _kept(headers: HeaderList, dropped: frozenset[bytes]) -> HeaderList:
+    kept = []
+    named: set[bytes] = set()
+    for header in headers:
+        name, value = header
+        if name not in dropped:
+            kept.append(header)
+        elif name == b"connection":
+            named.update(token.strip().lower() for token in value.split(b","))
+    return [header for header in kept if header[0] not in named] if named else kept

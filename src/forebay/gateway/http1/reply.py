@@ -54,6 +54,7 @@ class ReplyWriter:
         "_silent",
         "finished",
         "on_writable",
+        "owner",
         "started",
     )
 
@@ -70,6 +71,7 @@ class ReplyWriter:
         self.started = False
         self.finished = False
         self.on_writable: Callable[[bool], None] | None = None
+        self.owner: object = None  # the handler's own: what it wants to find again in `on_gone`
 
     @property
     def writable(self) -> bool:
@@ -115,11 +117,8 @@ class ReplyWriter:
         """A whole reply in one write."""
         if self.finished:
             return
-        self._held = self._head(status, headers, len(body))
-        if self._silent or not body:
-            self._flush()
-        else:
-            self._send(body)
+        head = self._head(status, headers, len(body))
+        write_together(self._line.transport, (head,) if self._silent else (head, body))
         self._finish()
 
     def release_body(self) -> None:
