@@ -76,7 +76,7 @@ def draw_batch(rng: Random, layout: str = "", course: courses.Course = courses.E
     layout = layout or rng.choices(list(LAYOUTS), list(LAYOUTS.values()))[0]
     if layout == "text":
         return pack([_text_row(rng) for _ in range(48)], None, None, (0, 0))
-    height, width = courses.choose_size(rng)
+    height, width = courses.choose_size(rng, course)
     tokens = height * width // 784
     count = IMAGE_TOKENS_IN_BATCH // tokens
     if layout == "pair":

@@ -1,6 +1,6 @@
 """How training draws: picture sizes, shares of the kinds of scene, and what grows harder later."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
 from random import Random
 
 SIZES = {
@@ -45,11 +45,12 @@ FIRST_STAGE_KINDS = {
 
 @dataclass(frozen=True)
 class Course:
-    """How a part of training draws scenes: shares of the kinds, of the counts 1 to 5 (even where empty), of pictures with bars."""
+    """How a part of training draws scenes: shares of the kinds, of the counts 1 to 5 (even where empty), pictures with bars, and sizes."""
 
     kinds: dict[str, float]
     counts: tuple[float, ...] = ()
     barred: float = 0.0
+    sizes: dict[tuple[int, int], float] = field(default_factory=lambda: SIZES)
 
 
 EVEN = Course(SCENE_KINDS)
@@ -68,12 +69,27 @@ HARD = Course(
     (0.08, 0.12, 0.2, 0.3, 0.3),
 )
 # llama.cpp fits a picture whose sides are no multiples of 28 between black bars, where others stretch it.
-BARRED = replace(HARD, barred=0.4)
+# On its large pictures a large flat shape looks much like an empty one, so that both are common here.
+BARRED = Course(
+    {
+        "one": 0.18,
+        "several": 0.23,
+        "digit": 0.07,
+        "number": 0.09,
+        "word": 0.05,
+        "letters": 0.07,
+        "composed": 0.24,
+        "nothing": 0.07,
+    },
+    HARD.counts,
+    barred=0.4,
+    sizes={size: share * (4 if size[0] * size[1] > 168 * 168 else 1) for size, share in SIZES.items()},
+)
 
 
-def choose_size(rng: Random) -> tuple[int, int]:
+def choose_size(rng: Random, course: Course = EVEN) -> tuple[int, int]:
     """Height and width, drawn as in training."""
-    return rng.choices(list(SIZES), list(SIZES.values()))[0]
+    return rng.choices(list(course.sizes), list(course.sizes.values()))[0]
 
 
 def draw_kind(rng: Random, shares: dict[str, float]) -> str:

@@ -239,8 +239,8 @@ def main() -> None:
         "--decay-from", type=float, default=0.58, help="share of the joint stage after which the rate falls"
     )
     parser.add_argument("--hard-from", type=int, default=3000, help="joint step from which scenes are harder")
-    parser.add_argument("--finish-steps", type=int, default=400, help="last steps, with barred pictures")
-    parser.add_argument("--finish-rate", type=float, default=8e-4)
+    parser.add_argument("--finish-steps", type=int, default=550, help="last steps, with barred pictures")
+    parser.add_argument("--finish-rate", type=float, default=1e-3)
     parser.add_argument("--save-every", type=int, default=200, help="steps between checkpoints")
     parser.add_argument("--threads", type=int, default=int(os.environ.get("OMP_NUM_THREADS", "1")))
     options = vars(parser.parse_args())
