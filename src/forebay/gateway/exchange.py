@@ -81,7 +81,8 @@ class Exchange:
         assert pool is not None, "the plan and the directory change together"
         self.attempt = command.attempt
         self.tries += 1
-        self._drop_reading()
+        if self.reading is not None:
+            self._drop_reading()
         self.connected = False
         self.renames = command.model != self.understood.request.model
         self.dispatched_at = self.last_at = self.gateway.clock()
@@ -104,11 +105,12 @@ class Exchange:
             kind = TRUNCATED if command.code in BROKEN_OFF else None
             self._break_stream(error_event(api, command.status, code, command.message, kind=kind))
         elif command.relay and isinstance(self.reading, ErrorReading):
-            self._respond(self.reading.status, self._relayed(self.reading, command), self.reading.body())
+            headers = [header for header in self.reading.headers if header[0] != b"retry-after"]
+            self.respond(self.reading.status, headers, self.reading.body(), command.retry_after_seconds)
         else:
             code = command.code.replace("-", "_")
             body = error_body(api, command.status, code, command.message)
-            self._respond(command.status, self.own_headers(JSON, command.retry_after_seconds), body)
+            self.respond(command.status, JSON, body, command.retry_after_seconds)
         self._over(self.gateway.clock())
 
     # --- what the engine sends (Sink)
@@ -163,9 +165,11 @@ class Exchange:
         self.reply_bytes += len(data)
         self.reply.write(data)
 
-    def respond(self, status: int, headers: HeaderList, body: bytes) -> None:
+    def respond(self, status: int, headers: HeaderList, body: bytes, retry_after_seconds: int = 0) -> None:
         """A whole reply."""
-        self._respond(status, self.own_headers(headers, 0), body)
+        self.status = status
+        self.reply_bytes += len(body)
+        self.reply.respond(status, self.own_headers(headers, retry_after_seconds), body)
 
     def finish(self, usage: Usage, at: int) -> None:
         """The reply is whole and sent."""
@@ -204,7 +208,7 @@ class Exchange:
             return
         api = self.understood.request.api
         body = error_body(api, STOPPING.status, STOPPING.code.replace("-", "_"), STOPPING.message)
-        self._respond(STOPPING.status, self.own_headers(JSON, 1), body)
+        self.respond(STOPPING.status, JSON, body, 1)
         self.gone()
 
     def check(self, at: int) -> None:
@@ -237,15 +241,6 @@ class Exchange:
         if retry_after_seconds:
             own.append((b"retry-after", b"%d" % retry_after_seconds))
         return own
-
-    def _relayed(self, reading: ErrorReading, command: Reject) -> HeaderList:
-        headers = [header for header in reading.headers if header[0] != b"retry-after"]
-        return self.own_headers(headers, command.retry_after_seconds)
-
-    def _respond(self, status: int, headers: HeaderList, body: bytes) -> None:
-        self.status = status
-        self.reply_bytes += len(body)
-        self.reply.respond(status, headers, body)
 
     def _break_stream(self, event: bytes) -> None:
         """End what has begun so that nobody takes it for whole."""

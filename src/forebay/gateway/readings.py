@@ -193,9 +193,9 @@ class WholeReading(Reading):
             return
         request = exchange.understood.request
         body = b"".join(self._parts)
-        self.drop()
         whole = read_reply(request.api, body, request.model, rename=exchange.renames)
         if whole.failure is not None:
+            self.drop()
             exchange.reading = ErrorReading(exchange, whole.failure.status, self._headers, whole.body)
             exchange.fail(whole.failure.kind, status=whole.failure.status)
             return

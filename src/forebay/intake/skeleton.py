@@ -43,7 +43,7 @@ class Skeleton:
         """Cut `body`, which must not change while this lives."""
         self._body = memoryview(body)
         self.payloads: list[Payload] = []
-        self.text = self._cut(body)
+        self.text = self._cut(body) if len(body) >= MIN_PAYLOAD_BYTES else bytes(body)
         self._unclaimed = set(range(len(self.payloads)))
 
     def claim(self, string: str) -> tuple[str, memoryview | None]:

@@ -40,40 +40,33 @@ class Sink(Protocol):
 class Call:
     """Handle of one request. After its end, and after `close`, every method does nothing."""
 
-    __slots__ = ("_body", "_head", "_paused", "connecting", "connection", "done", "resent", "sink", "url")
+    __slots__ = (
+        "_body", "_head", "connecting", "connection", "done", "head_only", "paused", "resent", "sink", "url",
+    )  # fmt: skip
 
     def __init__(self, url: str, head: bytes, body: Sequence[Data], sink: Sink) -> None:
         self.url = url
         self.sink = sink
         self.done = False
         self.resent = False
+        self.paused = False  # the sink wants no more for now
+        self.head_only = head.startswith(b"HEAD ")  # the reply has a head only, whatever lengths it announces
         self.connection: EngineConnection | None = None
         self.connecting: asyncio.Task[None] | None = None
         self._head = head
         self._body = body
-        self._paused = False
-
-    @property
-    def head_only(self) -> bool:
-        """The reply has a head only, whatever lengths it announces."""
-        return self._head.startswith(b"HEAD ")
-
-    @property
-    def paused(self) -> bool:
-        """The sink wants no more for now."""
-        return self._paused
 
     def pause(self) -> None:
         """Stop reading from the engine. What has been read already is still told."""
-        if not self._paused and not self.done:
-            self._paused = True
+        if not self.paused and not self.done:
+            self.paused = True
             if self.connection is not None:
                 self.connection.pause()
 
     def resume(self) -> None:
         """Read on."""
-        if self._paused and not self.done:
-            self._paused = False
+        if self.paused and not self.done:
+            self.paused = False
             if self.connection is not None:
                 self.connection.resume()
 

@@ -50,7 +50,7 @@ class EngineConnection(asyncio.Protocol):
     """Callbacks only. The parser's callbacks collect; the sink is told after each read, outside the parser."""
 
     __slots__ = (
-        "_answered", "_call", "_dirty", "_ended", "_gunzip", "_head_bytes", "_headers", "_home", "_keep_alive", "_parser", "_pieces",
+        "_answered", "_call", "_coded", "_dirty", "_ended", "_gunzip", "_head_bytes", "_headers", "_home", "_keep_alive", "_parser", "_pieces",
         "_reused", "_status", "_told_head", "_until_close", "idle_since", "transport", "url",
     )  # fmt: skip
 
@@ -72,6 +72,7 @@ class EngineConnection(asyncio.Protocol):
         self._status = 0  # of the final head, once it is whole
         self._told_head = False
         self._keep_alive = False
+        self._coded = False  # the head names a content coding
         self._until_close = False  # the body ends where the connection ends
         self._ended = False
         self._head_bytes = 0
@@ -131,11 +132,12 @@ class EngineConnection(asyncio.Protocol):
                 self._fail(call, FailureKind.PROTOCOL, f"malformed reply: {error}")
                 return
             self._dirty = True
-        if not self._told_head and self._head_too_long(len(data)):
-            self._fail(
-                call, FailureKind.PROTOCOL, f"the head of the reply is longer than {MAX_HEAD_BYTES} bytes"
-            )
-            return
+        if not self._told_head:
+            self._head_bytes += len(data)
+            if self._head_bytes > MAX_HEAD_BYTES and self._head_is_too_long():
+                detail = f"the head of the reply is longer than {MAX_HEAD_BYTES} bytes"
+                self._fail(call, FailureKind.PROTOCOL, detail)
+                return
         self._tell(call)
 
     def eof_received(self) -> None:
@@ -185,6 +187,7 @@ class EngineConnection(asyncio.Protocol):
         self._status = status
         self._keep_alive = self._parser.should_keep_alive()
         fields = dict(self._headers)
+        self._coded = b"content-encoding" in fields
         coding = fields.get(b"transfer-encoding")
         if coding is not None and coding.lower() != b"chunked":
             raise ValueError(
@@ -229,7 +232,7 @@ class EngineConnection(asyncio.Protocol):
 
     def _take_headers(self, call: Call) -> HeaderList:
         headers, self._headers = self._headers, []
-        decoded = None if call.head_only else without_gzip(headers)
+        decoded = without_gzip(headers) if self._coded and not call.head_only else None
         if decoded is None:
             return headers
         self._gunzip = Gunzip(MAX_DECODED_BYTES)
@@ -266,10 +269,7 @@ class EngineConnection(asyncio.Protocol):
         self.abandon()
         sink.on_lost(kind, detail)
 
-    def _head_too_long(self, nbytes: int) -> bool:
-        self._head_bytes += nbytes
-        if self._head_bytes <= MAX_HEAD_BYTES:
-            return False
+    def _head_is_too_long(self) -> bool:
         return (
             not self._status
             or sum(len(name) + len(value) + 4 for name, value in self._headers) > MAX_HEAD_BYTES

@@ -221,7 +221,8 @@ class ServerProtocol(asyncio.BufferedProtocol):
         budget = self._connections.budget
         if 0 < length <= len(held) and not budget.full:
             self._held = held[length:]
-            self._take(length)
+            self._taken_bytes = length
+            budget.take(length)
             self._deliver(held[:length])
             return
         upload = Upload(
@@ -328,7 +329,7 @@ class ServerProtocol(asyncio.BufferedProtocol):
             self._state = _HEAD
             self._idle = True
             self.deadline = self._now() + self._connections.limits.idle_timeout_seconds
-            if self.writable:
+            if self._paused and self.writable:
                 self._resume()
             if self._held and not self._running:
                 # Not now: whoever ends this reply may be in the middle of something that the next request would enter.
