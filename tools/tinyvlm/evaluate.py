@@ -14,7 +14,7 @@ from pathlib import Path
 
 from tinyvlm import engines, heldout
 
-SEED = 20261201
+SEED = 20261202
 
 
 def measure(ask: engines.Ask, chosen: list[heldout.Item]) -> list[dict[str, str]]:
