@@ -29,7 +29,7 @@ async def client(gateway):
 
 
 @pytest.fixture
-async def claude(gateway):
+async def anthropic_client(gateway):
     async with anthropic.AsyncAnthropic(base_url=gateway.url, api_key="none", max_retries=0) as ours:
         yield ours
 
@@ -234,22 +234,22 @@ def shown():
     return [{"role": "user", "content": [picture, {"type": "text", "text": SCENE.question}]}]
 
 
-async def test_anthropic_words(claude):
+async def test_anthropic_words(anthropic_client):
     hello = [{"role": "user", "content": "hello"}]
-    answer = await claude.messages.create(model=launch.TINYVLM, messages=hello, **CALM)
+    answer = await anthropic_client.messages.create(model=launch.TINYVLM, messages=hello, **CALM)
     assert answer.content[0].text
     assert answer.usage.output_tokens > 0
 
 
-async def test_anthropic_sees_a_picture_and_its_alias(claude, shown):
-    answer = await claude.messages.create(model=showcase.ALIAS, messages=shown, **CALM)
+async def test_anthropic_sees_a_picture_and_its_alias(anthropic_client, shown):
+    answer = await anthropic_client.messages.create(model=showcase.ALIAS, messages=shown, **CALM)
     assert answer.content[0].text == SCENE.answer
     assert answer.model == showcase.ALIAS
     assert answer.stop_reason == "end_turn"
 
 
-async def test_anthropic_stream(claude, shown):
-    async with claude.messages.stream(model=showcase.ALIAS, messages=shown, **CALM) as stream:
+async def test_anthropic_stream(anthropic_client, shown):
+    async with anthropic_client.messages.stream(model=showcase.ALIAS, messages=shown, **CALM) as stream:
         text = "".join([piece async for piece in stream.text_stream])
         final = await stream.get_final_message()
     assert text == final.content[0].text == SCENE.answer
@@ -265,16 +265,16 @@ async def test_anthropic_sync_client(gateway, shown):
     assert await asyncio.to_thread(work) == SCENE.answer
 
 
-async def test_anthropic_errors_are_typed(claude):
+async def test_anthropic_errors_are_typed(anthropic_client):
     with pytest.raises(anthropic.NotFoundError) as unknown:
-        await claude.messages.create(
+        await anthropic_client.messages.create(
             model="nosuch", messages=[{"role": "user", "content": "x"}], max_tokens=1
         )
     assert unknown.value.body["type"] == "error"
     assert unknown.value.body["error"]["type"] == "not_found_error"
     picture = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "@@@@"}}
     with pytest.raises(anthropic.BadRequestError) as refused:
-        await claude.messages.create(
+        await anthropic_client.messages.create(
             model=launch.TINYVLM, messages=[{"role": "user", "content": [picture]}], max_tokens=1
         )
     assert refused.value.body["error"]["type"] == "invalid_request_error"

@@ -7,6 +7,7 @@ from pathlib import Path
 from pages.text import table
 
 ROOT = Path(__file__).resolve().parent.parent.parent
+TEST_OF_CASE = re.compile(r"(?:def test_|class Test)[pP](\d\d)")
 
 
 def cases() -> str:
@@ -14,10 +15,7 @@ def cases() -> str:
     ids = {case["id"] for case in known}
     files: dict[str, list[str]] = {}
     for path in sorted((ROOT / "tests").rglob("test_*.py")):
-        for case in {
-            f"P{number}"
-            for number in re.findall(r"(?<![A-Za-z0-9])[pP](\d\d)(?!\d)", path.read_text().replace("_", " "))
-        } & ids:
+        for case in {f"P{number}" for number in TEST_OF_CASE.findall(path.read_text())} & ids:
             files.setdefault(case, []).append(f"`{path.relative_to(ROOT)}`")
     rows = [
         [
@@ -31,7 +29,7 @@ def cases() -> str:
     text = "# Cases\n\nFaults that users of other routers and engines reported in public, and the tests here that hold Forebay to the right "
     return (
         text
-        + "outcome. A case without a test belongs to a part that is not built yet.\n\n"
+        + "outcome. A case may be covered in part. A case without a test belongs to a part that is not built yet.\n\n"
         + table(["Case", "Report", "Symptom", "Tests"], rows)
     )
 
