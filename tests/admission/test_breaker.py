@@ -301,3 +301,17 @@ def test_a_good_probe_means_nothing_for_one_that_answers_with_errors():
     subject = opened()
     subject.probed(reachable=True, at=S)
     assert subject.state(S) is BreakerState.OPEN
+
+
+def test_a_long_trial_does_not_keep_out_one_that_is_there():
+    subject = breaker(open_seconds=10)
+    fail(subject, 5, kind=FailureKind.CONNECT)
+    subject.probed(reachable=True, at=S)
+    subject.dispatched("long", S)
+    subject.probed(reachable=True, at=10 * S)
+    assert not subject.usable(10 * S)
+    subject.probed(reachable=True, at=11 * S)
+    assert subject.state(11 * S) is BreakerState.CLOSED
+    subject.dispatched("other", 12 * S)
+    subject.failed("other", FailureKind.CONNECT, 12 * S)
+    assert subject.state(12 * S) is BreakerState.OPEN  # one more failure is enough

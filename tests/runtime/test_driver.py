@@ -101,3 +101,19 @@ async def test_closing_drops_a_pending_wake():
 
 def test_the_clock_never_goes_back():
     assert monotonic_us() <= monotonic_us()
+
+
+async def test_a_command_that_fails_takes_no_other_with_it(caplog):
+    driver, front, ears = driver_of(pool((endpoint(0, max_in_flight=1),)))
+    driver.feed(Arrived(0, request()))
+    driver.feed(Arrived(1, request("held")))
+
+    def broken(_command):
+        raise RuntimeError("no")
+
+    driver._acts[Abort] = broken
+    driver.feed(Cancelled(3, "r"))
+    assert "a command could not be carried out: Abort" in caplog.text
+    assert isinstance(front.calls[-1], Dispatch)
+    assert [outcome.request_id for outcome in ears.outcomes] == ["r"]
+    driver.close()

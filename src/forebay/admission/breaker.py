@@ -5,6 +5,7 @@ from collections.abc import Hashable, Iterable
 
 import msgspec
 
+from forebay.domain.bounds import AtLeastOne, NotNegative, Positive
 from forebay.domain.outcome import FailureKind
 
 SECOND_US = 1_000_000
@@ -38,15 +39,15 @@ class BreakerSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     `failures` in a row open the breaker for `open_seconds`; each failed probe request doubles that, up to
     `max_open_seconds`. `failed_probes` health probes in a row, with no own success since the first of them, open it
     too. A 429 cools the endpoint for its Retry-After, or `rate_limited_seconds` without one, at most
-    `max_cooldown_seconds`.
+    `max_cooldown_seconds`; 0 for no cooling.
     """
 
-    failures: int = 5
-    open_seconds: float = 10.0
-    max_open_seconds: float = 160.0
-    failed_probes: int = 3
-    rate_limited_seconds: float = 1.0
-    max_cooldown_seconds: float = 600.0
+    failures: AtLeastOne = 5
+    open_seconds: Positive = 10.0
+    max_open_seconds: Positive = 160.0
+    failed_probes: AtLeastOne = 3
+    rate_limited_seconds: NotNegative = 1.0
+    max_cooldown_seconds: NotNegative = 600.0
 
 
 class BreakerState(enum.StrEnum):
@@ -73,6 +74,7 @@ class Breaker:
         self._opened_by_probes = False
         self._absent = False  # open because nothing was there
         self._trial: Hashable | None = None
+        self._trial_at = 0
         self._cooldown_until = 0
         self._failed_probes = 0
         self._first_failed_probe_at = 0
@@ -117,6 +119,7 @@ class Breaker:
         """An attempt was sent. If the breaker is half-open, it is the trial."""
         if self._open_until is not None and self._trial is None and self.state(at) is BreakerState.HALF_OPEN:
             self._trial = key
+            self._trial_at = at
 
     def answering(self, key: Hashable, at: int) -> None:
         """The attempt's first token came. A trial closes the breaker, but one counted failure opens it again."""
@@ -156,6 +159,9 @@ class Breaker:
             self._failed_probes = 0
             if self._opened_by_probes:
                 self._close(failures=0)
+            elif self._absent and self._trial is not None and self._trial_is_old(at):
+                # It is there, and has not failed its trial: a long answer must not keep it out for its whole length.
+                self._close(failures=self._settings.failures - 1)
             elif self._open_until is not None and self._absent:
                 # Half-open: the probe has ended the wait, and one real request decides.
                 self._open_until = min(self._open_until, at)
@@ -169,6 +175,9 @@ class Breaker:
     def _probes_say_down(self) -> bool:
         alive_since = self._succeeded_at is not None and self._succeeded_at >= self._first_failed_probe_at
         return self._failed_probes >= self._settings.failed_probes and not alive_since
+
+    def _trial_is_old(self, at: int) -> bool:
+        return at - self._trial_at >= self._settings.open_seconds * SECOND_US
 
     def _is_trial(self, key: Hashable) -> bool:
         return self._trial is not None and self._trial == key

@@ -1,22 +1,24 @@
 """Requests that found every candidate full: first in, first out, bounded in number and in time."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 
 import msgspec
+
+from forebay.domain.bounds import AtLeastOne, Count, Positive
 
 SECOND_US = 1_000_000
 
 
 class QueueSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """How much may wait: `max_requests` per pool, each for `ttl_seconds` at most.
+    """How much may wait: `max_requests` per pool (0: nothing waits), each for `ttl_seconds` at most.
 
-    `look_ahead` requests in a row may be passed over before a search for one that fits gives up, so that a picture
-    waiting for the one endpoint that sees does not hold up text.
+    `look_ahead` kinds of request may be found not to fit before a search gives up; others of those kinds are passed
+    over unasked, so that pictures waiting for the one endpoint that sees never hold up text.
     """
 
-    max_requests: int = 1024
-    ttl_seconds: float = 30.0
-    look_ahead: int = 16
+    max_requests: Count = 1024
+    ttl_seconds: Positive = 30.0
+    look_ahead: AtLeastOne = 16
 
 
 class HoldQueue:
@@ -39,21 +41,24 @@ class HoldQueue:
         self._expires_at[request_id] = at + int(self._settings.ttl_seconds * SECOND_US)
         return True
 
-    def pop_ready(self, place: Callable[[str], bool]) -> list[str]:
-        """Offer each held request to `place`, oldest first, and let go of those for which it returns True.
+    def pop_ready(self, place: Callable[[str], bool], kind: Callable[[str], Hashable]) -> list[str]:
+        """Offer held requests to `place`, oldest first, and let go of those for which it returns True.
 
-        `place` is expected to take the place that it found. Returns those let go, in order.
+        `place` is expected to take the place that it found. Of requests of the same `kind`, one that found no place
+        speaks for the later ones. Returns those let go, in order.
         """
         placed: list[str] = []
-        passed_over = 0
+        unfit: set[Hashable] = set()
         for request_id in list(self._expires_at):
+            what = kind(request_id)
+            if what in unfit:
+                continue
             if place(request_id):
                 placed.append(request_id)
                 self._expires_at.pop(request_id, None)
-                passed_over = 0
                 continue
-            passed_over += 1
-            if passed_over >= self._settings.look_ahead:
+            unfit.add(what)
+            if len(unfit) >= self._settings.look_ahead:
                 break
         return placed
 

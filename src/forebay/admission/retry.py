@@ -2,6 +2,7 @@
 
 import msgspec
 
+from forebay.domain.bounds import Count, NotNegative, Positive
 from forebay.domain.outcome import FailureKind
 
 SECOND_US = 1_000_000
@@ -26,15 +27,15 @@ RETRIABLE = frozenset(
 class RetrySettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How often to try again.
 
-    `max_retries` is per request, on top of its first try. Per pool, retries are at most `ratio` of the dispatches of
-    the last `window_seconds` or so, plus `minimum_per_second`: the form of Finagle's RetryBudget, which keeps a sick
-    fleet from being flooded by its own retries, and still lets a quiet one retry.
+    `max_retries` is per request, on top of its first try; 0 for none. Per pool, retries are at most `ratio` of the
+    dispatches of the last `window_seconds` or so, plus `minimum_per_second`: the form of Finagle's RetryBudget, which
+    keeps a sick fleet from being flooded by its own retries, and still lets a quiet one retry.
     """
 
-    max_retries: int = 1
-    ratio: float = 0.2
-    minimum_per_second: float = 3.0
-    window_seconds: float = 10.0
+    max_retries: Count = 1
+    ratio: NotNegative = 0.2
+    minimum_per_second: NotNegative = 3.0
+    window_seconds: Positive = 10.0
 
 
 def may_retry(settings: RetrySettings, kind: FailureKind, *, content_sent: bool, tries: int) -> bool:

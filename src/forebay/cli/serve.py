@@ -42,6 +42,12 @@ def run(options: argparse.Namespace) -> int:
     if bool(options.urls) == (options.config is not None):
         print("forebay: give engine URLs, or --config FILE", file=sys.stderr)
         return 2
+    if options.config and (options.listen or options.admin or options.access_log):
+        print(
+            "forebay: --listen, --admin and --access-log go with URLs; write them into the file",
+            file=sys.stderr,
+        )
+        return 2
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         return runner.run(_serve(options))
 
@@ -108,7 +114,8 @@ def _greet(station: Station) -> None:
     for pool in station.assembly.pools:
         endpoints = ", ".join(endpoint.name for endpoint in pool.plan.endpoints)
         print(
-            f"  {', '.join(pool.plan.names)} ({pool.family_name}, {pool.plan.profile.name}): {endpoints}",
+            f"  {', '.join(pool.plan.names)} (family {pool.family_name}, profile {pool.plan.profile.name}): "
+            f"{endpoints}",
             file=sys.stderr,
         )
     sys.stderr.flush()

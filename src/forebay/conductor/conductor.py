@@ -239,7 +239,7 @@ class Conductor:
             self._dispatch(journey, placement.slot, at)
             return True
 
-        pool.queue.pop_ready(place)
+        pool.queue.pop_ready(place, lambda request_id: self._journeys[request_id].request.needs)
 
     def _reject_unplaced(self, journey: Journey, placement: Placement, at: int) -> None:
         emptied = emptied_by(placement)

@@ -5,11 +5,11 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 import msgspec
 
 from forebay.conductor.plan import Plan, PoolPlan
+from forebay.config.addresses import check_listener, check_media_host, checked_url
 from forebay.config.document import Document
 from forebay.config.errors import ConfigError
 from forebay.config.schema import EndpointFile, File, PoolFile
@@ -71,8 +71,8 @@ def load(path: Path) -> Assembly:
 def assemble(document: Document) -> Assembly:
     """Validate `document` and put the plan together. Raises ConfigError."""
     file = _convert(document.data, File, document, "$")
-    _check_address(document, "$.listen", file.listen)
-    _check_address(document, "$.admin", file.admin)
+    check_listener(document.place("$.listen"), file.listen)
+    check_listener(document.place("$.admin"), file.admin)
     _check_names(document, file)
     slots = iter(range(sum(len(pool.endpoints) for pool in file.pools)))
     urls: dict[str, str] = {}
@@ -95,6 +95,8 @@ def _intake(document: Document, file: File) -> IntakeSettings:
         raise ConfigError(
             place, "`media_urls` belongs at the top level of the file", "move it out of `intake`"
         )
+    for index, entry in enumerate(file.media_urls.allow):
+        check_media_host(document.place(f"$.media_urls.allow[{index}]"), entry)
     return msgspec.structs.replace(file.intake, media_urls=file.media_urls)
 
 
@@ -123,7 +125,7 @@ def _pool(document: Document, path: str, file: PoolFile, endpoints: tuple[Endpoi
 
 
 def _endpoint(document: Document, path: str, file: EndpointFile, slot: int, urls: dict[str, str]) -> Endpoint:
-    url = _checked_url(document, f"{path}.url", file.url)
+    url = checked_url(document.place(f"{path}.url"), file.url)
     if url in urls:
         raise ConfigError(
             document.place(f"{path}.url"), f"{url} is already at {urls[url]}", "remove one of them"
@@ -141,35 +143,6 @@ def _endpoint(document: Document, path: str, file: EndpointFile, slot: int, urls
         preprocess_numa_node=file.preprocess_numa_node,
         max_in_flight=file.max_in_flight,
     )
-
-
-def _checked_url(document: Document, path: str, url: str) -> str:
-    place = document.place(path)
-    try:
-        parts = urlsplit(url)
-        port = parts.port
-    except ValueError as error:
-        raise ConfigError(
-            place, f"`{url}`: {error}", "write http://HOST:PORT, with an IPv6 address in [ ]"
-        ) from None
-    if parts.scheme != "http" or not parts.hostname:
-        raise ConfigError(place, f"`{url}` is not an engine's address", "write http://HOST:PORT")
-    if parts.username or parts.password:
-        raise ConfigError(
-            place, "credentials in an address end up in logs", "use api_key_env or api_key_file"
-        )
-    if parts.path.strip("/") or parts.query or parts.fragment:
-        raise ConfigError(place, f"`{url}` names a path", "stop after the port; the API's paths are added")
-    host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
-    return f"http://{host}:{port or 80}"
-
-
-def _check_address(document: Document, path: str, address: str) -> None:
-    host, colon, port = address.rpartition(":")
-    if not colon or not host or not port.isascii() or not port.isdigit() or int(port) > 65535:
-        raise ConfigError(
-            document.place(path), f"`{address}` is not an address", "write HOST:PORT, as 127.0.0.1:8080"
-        )
 
 
 def _check_names(document: Document, file: File) -> None:

@@ -11,6 +11,8 @@ from forebay.config.errors import ConfigError
 MAX_ALIASES = 200
 MAX_NODES = 200_000
 MAX_DEPTH = 32
+# Seconds become microseconds and tokens become sums: what is larger than this is no setting, and overflows somewhere.
+MAX_NUMBER = 2**63 - 1
 
 
 class Document:
@@ -58,7 +60,16 @@ class Document:
             return self._mapping(loader, node, path, depth)
         if isinstance(node, yaml.SequenceNode):
             return [self._value(loader, item, f"{path}[{i}]", depth + 1) for i, item in enumerate(node.value)]
-        return loader.construct_object(node)
+        return self._scalar(loader, node, path)
+
+    def _scalar(self, loader: yaml.SafeLoader, node: yaml.Node, path: str) -> Any:
+        value = loader.construct_object(node)
+        # A comparison with NaN is false as well.
+        if isinstance(value, int | float) and not -MAX_NUMBER <= value <= MAX_NUMBER:
+            raise ConfigError(
+                self.place(path), f"`{node.value}` is no usable number", "write a finite number below 2**63"
+            )
+        return value
 
     def _mapping(
         self, loader: yaml.SafeLoader, node: yaml.MappingNode, path: str, depth: int

@@ -10,12 +10,11 @@ from forebay.admission.retry import RetrySettings
 from forebay.config.inbound import InboundLimits
 from forebay.config.settings import (
     AccessLogSettings,
-    Count,
     DrainSettings,
     EyesSettings,
-    NotNegative,
     Timeouts,
 )
+from forebay.domain.bounds import AtLeastOne, Count, NotNegative
 from forebay.intake.settings import IntakeSettings, MediaUrlSettings
 
 Name = Annotated[str, msgspec.Meta(min_length=1, max_length=256)]
@@ -73,7 +72,7 @@ class PoolFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     slow_start_seconds: NotNegative = 30.0
     # Stands in for a length that the client left open, until lengths are learned. Public chat traces have means of
     # 100 to 400 tokens.
-    expected_output_tokens: Annotated[int, msgspec.Meta(ge=1)] = 200
+    expected_output_tokens: AtLeastOne = 200
 
 
 class File(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):

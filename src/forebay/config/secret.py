@@ -83,6 +83,8 @@ def read_key_ring(place: str, env: str, file: str) -> KeyRing:
     """Keys separated by white space in an environment variable or a file. Raises ConfigError."""
     if not env and not file:
         return KeyRing([])
+    if env and file:
+        raise ConfigError(place, "keys_env and keys_file are both given", "keep one")
     text = _from_env(place, env) if env else _from_file(place, file)
     if not text.split():
         raise ConfigError(

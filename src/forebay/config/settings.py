@@ -1,12 +1,8 @@
 """What the rooms above the plan are set by: one frozen struct each, every number with unit, default and reason."""
 
-from typing import Annotated
-
 import msgspec
 
-Positive = Annotated[float, msgspec.Meta(gt=0)]
-NotNegative = Annotated[float, msgspec.Meta(ge=0)]
-Count = Annotated[int, msgspec.Meta(ge=0)]
+from forebay.domain.bounds import AtLeastOne, NotNegative, Positive
 
 
 class Timeouts(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -47,7 +43,7 @@ class EyesSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_o
     # Served models and limits change when an engine restarts, which health notices at once.
     models_seconds: Positive = 60.0
     # Scrapes in flight at once: bounds sockets and bursts on a large fleet.
-    max_concurrent: Annotated[int, msgspec.Meta(ge=1)] = 64
+    max_concurrent: AtLeastOne = 64
 
 
 class AccessLogSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):

@@ -117,7 +117,15 @@ class Eyes:
         settings = self._settings
         calls = HttpCaller(self._session, endpoint, settings.scrape_timeout_seconds, self._credentials)
         probes = HttpCaller(self._session, endpoint, settings.health_timeout_seconds, self._credentials)
-        watcher = Watcher(endpoint, calls, probes, settings, self._batch.add, self._warn)
+        watcher = Watcher(
+            endpoint,
+            calls,
+            probes,
+            settings,
+            self._batch.add,
+            self._warn,
+            has_key=lambda: self._credentials(endpoint) is not None,
+        )
         self._tasks[endpoint.slot] = asyncio.create_task(
             self._run(endpoint, watcher), name=f"eyes on {endpoint.name}"
         )

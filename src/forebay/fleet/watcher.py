@@ -41,8 +41,11 @@ class Watcher:
         settings: EyesSettings,
         post: Callable[[EndpointView], None],
         warn: Callable[[str], None],
+        *,
+        has_key: Callable[[], bool] = lambda: False,
     ) -> None:
-        """`probe` asks for health, `call` everything else; they differ in their patience."""
+        """`probe` asks for health, `call` everything else; they differ in their patience. `has_key`: whether they show one."""
+        self._has_key = has_key
         self._endpoint = endpoint
         self._call = call
         self._ask_health = probe
@@ -100,6 +103,9 @@ class Watcher:
         found = await self._adapter.identify(self._call)
         if found.refused:
             self._warn_once("refused our key for /v1/models: set `api_key_env` or `api_key_file` of its pool")
+            if self._has_key():
+                # It would refuse every request at once, and look idle: that would draw all traffic there.
+                found = Identity(models=(), context_tokens=found.context_tokens, abilities=found.abilities)
         # An answer that failed once does not undo what is known.
         self._identity = Identity(
             models=_newer(found.models, self._identity.models),

@@ -1,5 +1,6 @@
 """One client request on its way: its body, its attempts at engines, its reply."""
 
+import logging
 from typing import TYPE_CHECKING
 
 from forebay.admission.status import answer_for
@@ -17,6 +18,8 @@ from forebay.telemetry.observer import Passage
 
 if TYPE_CHECKING:
     from forebay.gateway.front import Gateway
+
+log = logging.getLogger(__name__)
 
 SECOND_US = 1_000_000
 # The conductor is told how a stream goes on at most this often.
@@ -86,8 +89,12 @@ class Exchange:
         self.connected = False
         self.renames = command.model != self.understood.request.model
         self.dispatched_at = self.last_at = self.gateway.clock()
-        head, body = outgoing(self.request, self.understood, self.body, command, pool, self.shown_id)
-        self.call = self.gateway.upstreams.send(command.endpoint.url, head, body, self)
+        try:
+            head, body = outgoing(self.request, self.understood, self.body, command, pool)
+            self.call = self.gateway.upstreams.send(command.endpoint.url, head, body, self)
+        except Exception:
+            log.exception("an attempt could not be sent to %s", command.endpoint.name)
+            self.fail(FailureKind.CONNECT)
 
     def abort(self) -> None:
         """Close the attempt's connection; nothing more is wanted of it."""

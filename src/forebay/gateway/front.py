@@ -1,6 +1,7 @@
 """The gateway as a front: carries out the conductor's commands on exchanges, and keeps their clocks."""
 
 import asyncio
+import logging
 from collections.abc import Callable
 
 from forebay.conductor.commands import Abort, Dispatch, Hold, Reject
@@ -11,6 +12,8 @@ from forebay.gateway.http1.upstream import Upstreams
 from forebay.gateway.pools import PoolDirectory
 from forebay.runtime.driver import Driver
 from forebay.telemetry.observer import Passage
+
+log = logging.getLogger(__name__)
 
 # Timeouts are looked for this often, so they end up to this much late. One pass costs about 0.3 us an open request.
 SWEEP_SECONDS = 0.25
@@ -84,7 +87,10 @@ class Gateway:
         """End attempts that are past a deadline, and tell the conductor how streams go on."""
         at = self.clock()
         for exchange in tuple(self.exchanges.values()):
-            exchange.check(at)
+            try:
+                exchange.check(at)
+            except Exception:
+                log.exception("a request could not be checked")
 
     def clocks(self, name: str) -> tuple[Timeouts, float]:
         """The four clocks of the pool that serves `name`, and after how much silence its clients get a sign of life."""

@@ -93,8 +93,12 @@ class Ingress:
     def on_bad(self, status: int, code: str, message: str, reply: ReplyWriter) -> None:
         """A rule of the HTTP floor was broken, or a request could not be served for a fault of ours."""
         send_error(reply, Api.CHAT, status, code, message)
-        self.on_gone(reply)
-        self._tell("", status, code)
+        exchange = reply.owner
+        if isinstance(exchange, Exchange):
+            exchange.status, exchange.refused = status, code
+            exchange.gone()
+        else:
+            self._tell("", status, code)
 
     def _tell(
         self, path: str, status: int, reason: str, request_id: str = "", body_bytes: int = 0, took_us: int = 0
@@ -142,4 +146,4 @@ class Ingress:
         api = APIS.get(request.path, Api.CHAT)
         echo = [(b"x-request-id", shown.encode()), *headers]
         send_error(reply, api, status, code, message, headers=echo)
-        self._tell(request.path, status, code, shown)
+        self._tell(request.path, status, code, self._ids.unique(shown, self._gateway.exchanges))

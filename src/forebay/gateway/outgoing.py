@@ -18,12 +18,12 @@ def outgoing(
     body: bytes | bytearray,
     command: Dispatch,
     pool: PoolWire,
-    shown_id: str,
 ) -> tuple[bytes, Buffers]:
     """Head and body of the request to `command.endpoint`. The body's large parts are not copied."""
     edits = _edits(understood, command.model, ask_usage=pool.ask_usage)
     buffers: Buffers = splice(body, edits) if edits else (body,)
-    extra = [(b"x-request-id", shown_id.encode())]
+    # Unique among open requests, as a client's own id need not be: engines may use it as a key.
+    extra = [(b"x-request-id", understood.request.request_id.encode())]
     if pool.api_key is not None:
         extra.append((b"authorization", b"Bearer " + pool.api_key.reveal().encode()))
     head = request_headers(

@@ -138,8 +138,7 @@ class StreamReading(Reading):
             api = exchange.understood.request.api
             body = error_body(api, failure.status, failure.code, failure.message)
             exchange.reading = ErrorReading(exchange, failure.status, JSON, body)
-            if failure.status < FIRST_SERVER_STATUS:
-                kind = failure_of(failure.status)
+            kind = kind_of(failure)
         exchange.fail(kind, status=failure.status)
 
     def _begin(self, at: int) -> None:
@@ -197,7 +196,7 @@ class WholeReading(Reading):
         if whole.failure is not None:
             self.drop()
             exchange.reading = ErrorReading(exchange, whole.failure.status, self._headers, whole.body)
-            exchange.fail(whole.failure.kind, status=whole.failure.status)
+            exchange.fail(kind_of(whole.failure), status=whole.failure.status)
             return
         exchange.respond(self._status, response_headers(self._headers), whole.body)
         exchange.finish(whole.usage, at)
@@ -227,6 +226,11 @@ class ErrorReading(Reading):
     def body(self) -> bytes:
         """What the engine said."""
         return b"".join(self._parts)
+
+
+def kind_of(failure: StreamFailure) -> FailureKind:
+    """What an error inside a 200, before any content, says of the attempt: the same as the status it should have had."""
+    return failure.kind if failure.status >= FIRST_SERVER_STATUS else failure_of(failure.status)
 
 
 def failure_of(status: int) -> FailureKind:

@@ -1,6 +1,7 @@
 """The live driver: one conductor, one front, the loop's clock."""
 
 import asyncio
+import logging
 import time
 from collections import deque
 from collections.abc import Callable
@@ -11,6 +12,8 @@ from forebay.conductor.conductor import Conductor
 from forebay.conductor.events import Event, Woke
 from forebay.domain.outcome import Outcome
 from forebay.runtime.front import Front, Observer
+
+log = logging.getLogger(__name__)
 
 
 def monotonic_us() -> int:
@@ -62,9 +65,16 @@ class Driver:
         try:
             while self._events:
                 for command in self.conductor.handle(self._events.popleft()):
-                    self._acts[type(command)](command)
+                    self._carry_out(command)
         finally:
             self._busy = False
+
+    def _carry_out(self, command: Command) -> None:
+        """One command that fails must not take the later ones with it: a wake-up, or another request's answer."""
+        try:
+            self._acts[type(command)](command)
+        except Exception:
+            log.exception("a command could not be carried out: %s", type(command).__name__)
 
     def close(self) -> None:
         """Drop the pending wake-up."""

@@ -75,9 +75,12 @@ class Tally:
         """A read brought deltas at this moment; those that arrive together have no gap between them."""
         if not self.first_delta_at:
             self.first_delta_at = at
-        elif (gap := at - self._last_delta_at) > self._gap_told_us:
-            self._gap_told_us = gap
-            self.largest_gap_us = max(self.largest_gap_us, gap)
+        else:
+            gap = at - self._last_delta_at
+            self.gap_heard(gap)
+            if gap > self._gap_told_us:
+                self._gap_told_us = gap
+                self.largest_gap_us = max(self.largest_gap_us, gap)
         self._last_delta_at = at
 
     def take_gap(self) -> int:
