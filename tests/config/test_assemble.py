@@ -103,12 +103,92 @@ def test_the_nearest_word_is_suggested():
         (POOL + "    api_key_env: A\n    api_key_file: B\n", "keep one"),
         (POOL + "    api_key_file: /no/such/file\n", "cannot read /no/such/file"),
         (POOL + "intake: {media_urls: {allow: [a.example]}}\n", "move it out of `intake`"),
+        (POOL.replace(":8000", ":0"), "write http://HOST:PORT"),
     ],
 )
 def test_faults_name_the_place_and_the_cure(text, words):
     message = fault(text)
     assert words in message
     assert message.startswith("f.yaml")
+
+
+@pytest.mark.parametrize(
+    ("line", "path", "bound"),
+    [
+        ("inbound: {max_body_bytes: -1}", "inbound.max_body_bytes", ">= 1"),
+        ("inbound: {sweep_seconds: 0}", "inbound.sweep_seconds", "> 0"),
+        ("inbound: {min_body_bytes_per_second: 0}", "inbound.min_body_bytes_per_second", ">= 1"),
+        ("inbound: {linger_bytes: -1}", "inbound.linger_bytes", ">= 0"),
+        ("intake: {max_depth: -1}", "intake.max_depth", ">= 1"),
+        ("intake: {max_elements: 0}", "intake.max_elements", ">= 1"),
+        ("intake: {media: {max_pixels: -1}}", "intake.media.max_pixels", ">= 1"),
+        ("    breaker: {failures: -1}", "pools[0].breaker.failures", ">= 1"),
+        ("    breaker: {open_seconds: 0}", "pools[0].breaker.open_seconds", "> 0"),
+        ("    retry: {max_retries: -1}", "pools[0].retry.max_retries", ">= 0"),
+        ("    retry: {window_seconds: 0}", "pools[0].retry.window_seconds", "> 0"),
+        ("    queue: {ttl_seconds: -3}", "pools[0].queue.ttl_seconds", "> 0"),
+        ("    queue: {look_ahead: 0}", "pools[0].queue.look_ahead", ">= 1"),
+        ("    profile: {name: queue-kv, queue: -1}", "pools[0].profile.queue", ">= 0"),
+        ("    profile: {name: queue-kv, kv: 1001}", "pools[0].profile.kv", "<= 1000"),
+    ],
+)
+def test_numbers_that_make_no_sense_are_refused(line, path, bound):
+    message = fault(POOL + line + "\n")
+    assert message.startswith("f.yaml:4:")
+    assert f": {path}: expected" in message
+    assert bound in message
+
+
+@pytest.mark.parametrize("number", [".nan", ".inf", "-.inf", "1.0e+300", "1" + "0" * 400])
+@pytest.mark.parametrize(
+    ("line", "path"),
+    [
+        ("    timeouts: {idle_seconds: NUMBER}", "pools[0].timeouts.idle_seconds"),
+        ("    slow_start_seconds: NUMBER", "pools[0].slow_start_seconds"),
+        ("    breaker: {open_seconds: NUMBER}", "pools[0].breaker.open_seconds"),
+        ("    profile: {name: queue-kv, queue: NUMBER}", "pools[0].profile.queue"),
+    ],
+)
+def test_numbers_without_end_are_refused(line, path, number):
+    message = fault(POOL + line.replace("NUMBER", number) + "\n")
+    assert message.startswith("f.yaml:4:")
+    assert f"{path}: `{number}` is no usable number: write a finite number" in message
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        "    timeouts: {total_seconds: 0}\n    heartbeat_seconds: 0\n    slow_start_seconds: 0",
+        "    retry: {max_retries: 0, ratio: 0, minimum_per_second: 0}\n    queue: {max_requests: 0}",
+        "    breaker: {rate_limited_seconds: 0, max_cooldown_seconds: 0}",
+        "intake: {max_vision_tokens: 0}\ndrain: {lag_seconds: 0, grace_seconds: 0}\ninbound: {linger_seconds: 0}",
+    ],
+)
+def test_nought_that_means_off_is_taken(settings):
+    assert assemble(Document(POOL + settings + "\n")).plan.version == 1
+
+
+@pytest.mark.parametrize(
+    "entry",
+    ["https://x", "*.example.com", "a.com:8443", "", ".", "a..b", "a.com/x", "a.com.", "[::1]", "ü.de"],
+)
+def test_media_hosts_that_no_url_can_match_are_refused(entry):
+    message = fault(POOL + f"media_urls: {{allow: [a.example, '{entry}']}}\n")
+    assert message.startswith("f.yaml:4:")
+    assert f"media_urls.allow[1]: `{entry}` matches no URL: write a host name" in message
+
+
+def test_media_hosts_of_every_form_are_taken():
+    allow = [
+        "media.example.com",
+        ".example.com",
+        "http://.Example.com",
+        "http://minio",
+        "10.0.0.5",
+        "a_b-c.d",
+    ]
+    assembly = assemble(Document(POOL + f"media_urls: {{allow: {allow}}}\n"))
+    assert assembly.intake.media_urls.allow == tuple(allow)
 
 
 def test_aliases_cannot_grow_without_bound():

@@ -2,6 +2,7 @@
 
 import msgspec
 
+from forebay.domain.bounds import AtLeastOne, Count
 from forebay.intake.media.limits import MediaLimits
 
 
@@ -27,9 +28,9 @@ class IntakeSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     `document_bytes`: text that a file is counted as when its pages are not read (PDF): about ten pages.
     """
 
-    max_depth: int = 128
-    max_elements: int = 250_000
-    max_vision_tokens: int = 0
-    document_bytes: int = 20_000
+    max_depth: AtLeastOne = 128
+    max_elements: AtLeastOne = 250_000
+    max_vision_tokens: Count = 0
+    document_bytes: Count = 20_000
     media: MediaLimits = MediaLimits()
     media_urls: MediaUrlSettings = MediaUrlSettings()

@@ -1,5 +1,6 @@
 """What other balancers do, so that ours can be compared with them on equal terms."""
 
+from forebay.domain.bounds import Weight
 from forebay.placement.common import CommonSettings, common_filters
 from forebay.placement.pickers.extreme import Highest, Least
 from forebay.placement.pickers.turn import NextInOrder
@@ -22,10 +23,10 @@ class LeastRequestSettings(CommonSettings, frozen=True, forbid_unknown_fields=Tr
 class QueueKvSettings(CommonSettings, frozen=True, forbid_unknown_fields=True):
     """Weights of the four signals, each on 0..1. The defaults are the Gateway API endpoint picker's."""
 
-    queue: float = 2.0
-    kv: float = 2.0
-    prefix: float = 3.0
-    in_flight: float = 1.0
+    queue: Weight = 2.0
+    kv: Weight = 2.0
+    prefix: Weight = 3.0
+    in_flight: Weight = 1.0
 
 
 def round_robin(settings: RoundRobinSettings) -> Profile:

@@ -1,9 +1,6 @@
 """The `multimodal` profile: three costs of each endpoint for this request, in seconds on one scale; least wins."""
 
-from typing import Annotated
-
-import msgspec
-
+from forebay.domain.bounds import Positive, Weight
 from forebay.placement.common import CommonSettings, common_filters
 from forebay.placement.pickers.extreme import Least
 from forebay.placement.profile import Profile
@@ -11,8 +8,6 @@ from forebay.placement.scorers.communication import Communication
 from forebay.placement.scorers.decode import DecodeSensitivity
 from forebay.placement.scorers.visual import VisualThroughput
 from forebay.placement.weighted import Weighted
-
-Weight = Annotated[float, msgspec.Meta(ge=0.0, le=1000.0)]
 
 
 class MultimodalSettings(CommonSettings, frozen=True, forbid_unknown_fields=True):
@@ -24,7 +19,7 @@ class MultimodalSettings(CommonSettings, frozen=True, forbid_unknown_fields=True
     visual: Weight = 0.40
     decode: Weight = 0.35
     communication: Weight = 0.25
-    view_trust_seconds: Annotated[float, msgspec.Meta(gt=0.0)] = 1.0
+    view_trust_seconds: Positive = 1.0
 
 
 def multimodal(settings: MultimodalSettings) -> Profile:

@@ -3,6 +3,7 @@
 import msgspec
 
 from forebay.domain.ability import Ability
+from forebay.domain.bounds import AtLeastOne, Count, Positive
 from forebay.intake.media.header import MICROSECONDS, MediaHeader
 
 
@@ -15,11 +16,11 @@ class MediaLimits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     clip that video models are served with. `max_video_frames` is that at 60 frames a second.
     """
 
-    max_pixels: int = 120_000_000
-    max_item_bytes: int = 32 * 1024 * 1024
-    max_items: int = 128
-    max_duration_seconds: float = 7_200.0
-    max_video_frames: int = 432_000
+    max_pixels: AtLeastOne = 120_000_000
+    max_item_bytes: AtLeastOne = 32 * 1024 * 1024
+    max_items: Count = 128
+    max_duration_seconds: Positive = 7_200.0
+    max_video_frames: AtLeastOne = 432_000
 
 
 class MediaRefusal(msgspec.Struct, frozen=True, gc=False):
