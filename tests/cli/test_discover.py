@@ -48,6 +48,17 @@ async def test_engines_of_one_model_become_one_pool_in_the_order_given():
     ]
 
 
+async def test_models_beside_the_first_are_named_as_not_served(engine, capsys):
+    async def three(_request):
+        return web.json_response({"object": "list", "data": [{"id": name} for name in ("a", "b", "c")]})
+
+    url = await engine(three)
+    (pool,) = await discover.pools_behind([url], "multimodal")
+    assert pool["model"] == "a"
+    shown = capsys.readouterr().err
+    assert f"{url} also has b, c, not served here beside a: write a configuration file" in shown
+
+
 async def test_an_engine_that_comes_late_is_waited_for(capsys):
     port = launch.free_port()
     url = f"http://127.0.0.1:{port}"

@@ -11,6 +11,7 @@ import urllib.request
 
 import pytest
 
+from forebay.cli import discover
 from forebay.cli.main import main
 from forebay.testing.engines import launch
 from forebay.testing.modelled import ModelledEngine
@@ -113,7 +114,7 @@ def test_two_addresses_are_all_it_needs(engines, while_it_serves, tmp_path, caps
     assert {line["endpoint"] for line in chats} == {url.removeprefix("http://") for url in engines}
     shown = capsys.readouterr().err
     assert f"http://{listen}  admin http://{admin}" in shown
-    assert "m (" in shown
+    assert "m (family generic, profile round-robin): " in shown
     assert "draining" in shown
 
 
@@ -159,6 +160,13 @@ def test_a_log_that_cannot_be_written_is_named(file, tmp_path, capsys):
     path, _, _ = file(str(tmp_path / "nowhere" / "access.log"))
     assert main(["serve", "--config", str(path)]) == 2
     assert "access_log.path" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("url", ["127.0.0.1:8000", "https://h:1", "ftp://h", "http://", "http://h/path"])
+def test_an_address_that_cannot_be_an_engines_is_refused_before_anything_is_asked(monkeypatch, url, capsys):
+    monkeypatch.setattr(discover, "ask", None)
+    assert main(["serve", url]) == 2
+    assert f"forebay: command line: `{url}`" in capsys.readouterr().err
 
 
 def test_addresses_and_a_file_are_too_much(file, engines, capsys):

@@ -6,6 +6,7 @@ import sys
 import aiohttp
 import msgspec
 
+from forebay.config.addresses import checked_url
 from forebay.config.errors import ConfigError
 from forebay.domain.endpoint import Endpoint
 from forebay.fleet.adapters import adapter_of
@@ -19,11 +20,11 @@ PAUSE_SECONDS = 1.0
 
 
 class Found(msgspec.Struct, frozen=True):
-    """What answers at an address."""
+    """What answers at an address. `models` are at least one, as the engine lists them."""
 
     url: str
     engine: str
-    model: str
+    models: tuple[str, ...]
 
 
 async def pools_behind(
@@ -31,17 +32,30 @@ async def pools_behind(
 ) -> list[object]:
     """Pools in the configuration's shape, one per model, endpoints in the order given.
 
-    Waits for engines that are still loading, and says so. Raises ConfigError for those that never answered.
+    Waits for engines that are still loading, and says so. Raises ConfigError for addresses that cannot be an engine's,
+    at once, and for those that never answered. Of an engine's models the first is served, and the others are named.
     """
+    urls = [checked_url("command line", url) for url in urls]
     async with aiohttp.ClientSession(cookie_jar=aiohttp.DummyCookieJar()) as session:
         asked = [_patiently(session, url, patience_seconds) for url in urls]
         found = await asyncio.gather(*asked)
     pools: dict[str, list[dict[str, str]]] = {}
     for each in found:
-        pools.setdefault(each.model, []).append({"url": each.url, "engine": each.engine})
+        _name_the_rest(each)
+        pools.setdefault(each.models[0], []).append({"url": each.url, "engine": each.engine})
     return [
         {"model": model, "profile": profile, "endpoints": endpoints} for model, endpoints in pools.items()
     ]
+
+
+def _name_the_rest(found: Found) -> None:
+    served, *rest = found.models
+    if rest:
+        print(
+            f"forebay: {found.url} also has {', '.join(rest)}, not served here beside {served}: "
+            "write a configuration file with aliases, or a pool each",
+            file=sys.stderr,
+        )
 
 
 async def _patiently(session: aiohttp.ClientSession, url: str, patience_seconds: float) -> Found:
@@ -72,4 +86,4 @@ async def ask(session: aiohttp.ClientSession, url: str) -> Found | None:
         raise ConfigError(url, "the engine asks for a key", "write a configuration file with api_key_env")
     if not identity.models:
         return None
-    return Found(endpoint.url, engine, identity.models[0])
+    return Found(endpoint.url, engine, identity.models)
