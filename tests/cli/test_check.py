@@ -35,7 +35,19 @@ def test_the_plan_is_printed_without_secrets(tmp_path, capsys, monkeypatch):
     assert "sk-very-secret" not in out
     assert "not recognised" in out
     assert "total 60 s" in out
+    assert "  1 retry a request" in out
     assert "2 pools, 2 endpoints: all is well" in out
+
+
+def test_one_is_told_from_many(tmp_path, capsys):
+    path = tmp_path / "f.yaml"
+    path.write_text(
+        "pools:\n  - model: m\n    endpoints: [{url: 'http://h:1'}]\n    retry: {max_retries: 0}\n"
+    )
+    assert main(["check", str(path)]) == 0
+    out = capsys.readouterr().out
+    assert "  0 retries a request" in out
+    assert "1 pool, 1 endpoint: all is well" in out
 
 
 def test_a_fault_ends_with_2_and_its_place(tmp_path, capsys):

@@ -17,7 +17,7 @@ def test_a_whole_story_as_text(decision, outcome):
         "      ep-a      0.5    56%    1 (56%)          0 (0%)\n"
         "      ep-c      0.9    100%   1.8 (100%) ?     0 (0%)\n"
         "\n"
-        "finished at ep-b after 1 tries: first token after 50.0 ms, 900.0 ms in all, "
+        "finished at ep-b after 1 try: first token after 50.0 ms, 900.0 ms in all, "
         "145 prompt tokens reported, 30 completion tokens\n"
     )
 
@@ -42,3 +42,8 @@ def test_a_large_pool_and_unknown_totals(decision, placement):
     assert "and 12 more" in text
     assert "unknown" in text
     assert text.count("\n\n") == 1
+
+
+def test_an_ending_and_its_reason_are_one_word_when_they_are_the_same(decision, outcome):
+    text = as_table(explained(Story([decision()], outcome(reason="finished", tries=2))))
+    assert "\nfinished at ep-b after 2 tries: " in text

@@ -4,6 +4,7 @@ import argparse
 from pathlib import Path
 
 from forebay.config.assemble import Assembly, PoolAssembly, load
+from forebay.telemetry.words import counted
 
 
 def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -29,7 +30,8 @@ def described(assembly: Assembly) -> str:
     ]
     for pool in assembly.pools:
         lines += _pool(pool)
-    lines.append(f"{len(assembly.pools)} pools, {len(assembly.endpoints())} endpoints: all is well")
+    pools, endpoints = counted(len(assembly.pools), "pool"), counted(len(assembly.endpoints()), "endpoint")
+    lines.append(f"{pools}, {endpoints}: all is well")
     return "\n".join(lines)
 
 
@@ -46,7 +48,7 @@ def _pool(pool: PoolAssembly) -> list[str]:
         f"  family {pool.family_name}{note}",
         f"  profile {plan.profile.name}   key {key}   client's Authorization {authorization}",
         f"  timeouts: connect {connect:g} s, first content {first:g} s, idle {idle:g} s, total {total}",
-        f"  retries {plan.retry.max_retries} a request",
+        f"  {counted(plan.retry.max_retries, 'retry', 'retries')} a request",
     ]
     for endpoint in plan.endpoints:
         engine = endpoint.engine or "engine found out"

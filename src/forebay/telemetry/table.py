@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from typing import Any
 
+from forebay.telemetry.words import counted
+
 
 def as_table(explained: dict[str, Any]) -> str:
     """Return the text for what `explain.explained` returned, ending in a newline."""
@@ -22,8 +24,9 @@ def _demand_line(demand: dict[str, Any]) -> str:
     parts = [f"{name} {demand[f'{name}_tokens']}" for name in ("text", "image", "audio", "video")]
     exact = "exact" if demand["exact"] else "approximate"
     return (
-        f"predicted {demand['prompt_tokens']} prompt tokens ({', '.join(parts)}; media {exact}), "
-        f"{demand['encoder_patches']} encoder patches, {demand['expected_output_tokens']} output tokens expected"
+        f"predicted {counted(demand['prompt_tokens'], 'prompt token')} ({', '.join(parts)}; media {exact}), "
+        f"{counted(demand['encoder_patches'], 'encoder patch', 'encoder patches')}, "
+        f"{counted(demand['expected_output_tokens'], 'output token')} expected"
     )
 
 
@@ -79,12 +82,15 @@ def _outcome_line(outcome: dict[str, Any]) -> str:
         "no first token" if outcome["ttft_ms"] is None else f"first token after {outcome['ttft_ms']:.1f} ms"
     )
     reported = outcome["prompt_tokens"]
-    prompt = "prompt tokens not reported" if reported is None else f"{reported} prompt tokens reported"
-    reason = f" ({outcome['reason']})" if outcome["reason"] else ""
+    prompt = (
+        "prompt tokens not reported" if reported is None else f"{counted(reported, 'prompt token')} reported"
+    )
+    ending, reason = outcome["ending"], outcome["reason"]
+    why = f" ({reason})" if reason and reason != ending else ""
     where = f" at {outcome['endpoint']}" if outcome["endpoint"] else ""
     return (
-        f"{outcome['ending']}{reason}{where} after {outcome['tries']} tries: {first}, {outcome['e2e_ms']:.1f} ms in all, "
-        f"{prompt}, {outcome['completion_tokens']} completion tokens"
+        f"{ending}{why}{where} after {counted(outcome['tries'], 'try', 'tries')}: {first}, "
+        f"{outcome['e2e_ms']:.1f} ms in all, {prompt}, {counted(outcome['completion_tokens'], 'completion token')}"
     )
 
 
