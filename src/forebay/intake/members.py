@@ -8,6 +8,7 @@ from typing import NamedTuple, TypeVar
 import msgspec
 import numpy as np
 
+from forebay.intake.document import malformed
 from forebay.intake.refusal import bad_request
 
 T = TypeVar("T")
@@ -133,34 +134,35 @@ def layout_of(document: bytes, raws: dict[str, msgspec.Raw] | None = None) -> La
     return Layout(spans, frozenset(hidden))
 
 
-def check_hidden_media(document: bytes, items: int) -> None:
+def check_hidden_media(document: bytes, keys_read: int, *, holds_parts: bool, holds_unseen: bool) -> None:
     """Refuse a body in which a key about media comes twice in one object, at any depth.
 
-    `items` media were found in it. Readers differ in which of two equal keys they take, and an engine must not fetch
-    or see another picture than the one that was priced and allowed. As many addresses as items leave nothing hidden.
+    `keys_read` keys of contents and media addresses were read in it, with `holds_parts` of some content as a list of
+    parts, and with `holds_unseen` media without an address.
+    Readers differ in which of two equal keys they take, and an engine must not fetch or see another picture than the
+    one that was priced and allowed. No more such keys than were read leave nothing hidden.
     """
-    if len(_MEDIA_ADDRESS.findall(document)) <= items and _ESCAPED_ASCII not in document:
-        return
-    json.loads(document, object_pairs_hook=_refuse_repeated)
+    if not holds_unseen and not _ESCAPED.search(document):
+        # Without parts there is no address but in content that is hidden, and a count is cheaper than the search.
+        if not holds_parts and document.count(b'"content"') <= keys_read:
+            return
+        if len(_ADDRESS.findall(document)) <= keys_read:
+            return
+    try:
+        json.loads(document, object_pairs_hook=_refuse_repeated)
+    except ValueError:
+        raise malformed() from None
 
 
-_MEDIA_ADDRESS = re.compile(rb'"(?:url|data|file_data)"')
-_MEDIA_KEYS = frozenset(
-    [
-        "type",
-        "url",
-        "data",
-        "file_data",
-        "image_url",
-        "audio_url",
-        "video_url",
-        "input_audio",
-        "source",
-        "file",
-        "content",
-        "role",
-    ]
+_ADDRESS_KEYS = (
+    *("content", "url", "data", "file_data", "file_url", "image_url", "audio_url", "video_url"),
+    *("image", "audio", "video", "input_image", "input_audio"),
 )
+# The value of such a key that is an object holds others, which count: schemas of tools are full of them.
+_ADDRESS = re.compile(rb'"(?:%b)"[ \t\r\n]*:[ \t\r\n]*[^{ \t\r\n]' % "|".join(_ADDRESS_KEYS).encode())
+# An escaped letter or underscore can hide a key.
+_ESCAPED = re.compile(rb"\\u00[5-7]")
+_MEDIA_KEYS = frozenset([*_ADDRESS_KEYS, "type", "source", "file", "input_file", "role"])
 
 
 def _refuse_repeated(members: list[tuple[str, object]]) -> None:

@@ -1,12 +1,11 @@
 """Chat completions: messages with content parts, as OpenAI and vLLM write them."""
 
-from typing import Any
-
 import msgspec
 
 from forebay.domain.ability import Ability
 from forebay.intake.media_reader import Place
 from forebay.intake.members import Members
+from forebay.intake.part_urls import check_part_urls
 from forebay.intake.prompt import Prompt
 
 SENSITIVE = frozenset(["messages", "tools", "functions", "response_format", "images", "audios", "videos"])
@@ -41,7 +40,7 @@ class _Part(msgspec.Struct, gc=False):
 
 class _Message(msgspec.Struct, gc=False):
     role: str | None = None
-    content: str | list[_Part | str] | None = None
+    content: str | list[_Part | str] | msgspec.UnsetType | None = msgspec.UNSET
     name: str | None = None
     refusal: str | None = None
     reasoning: str | None = None
@@ -50,7 +49,13 @@ class _Message(msgspec.Struct, gc=False):
     function_call: msgspec.Raw = _ABSENT
 
 
+class _RawMessage(msgspec.Struct, gc=False):
+    content: msgspec.Raw = _ABSENT
+
+
 _MESSAGES = msgspec.json.Decoder(list[_Message])
+_RAW_MESSAGES = msgspec.json.Decoder(list[_RawMessage])
+_RAW_PARTS = msgspec.json.Decoder(list[msgspec.Raw])
 _URLS = msgspec.json.Decoder(list[str])
 _PROMPT_JSON = ("tools", "functions", "response_format")
 # SGLang's omni server takes media beside the messages.
@@ -59,59 +64,92 @@ _URL_PARTS = (("image_url", Ability.IMAGE), ("audio_url", Ability.AUDIO), ("vide
 _WORDS = (("image", Ability.IMAGE), ("audio", Ability.AUDIO), ("video", Ability.VIDEO))
 
 
+class _RawParts:
+    """The JSON of the parts, split when the first is asked for, and once."""
+
+    __slots__ = ("_contents", "_messages", "_parts")
+
+    def __init__(self, messages: bytes) -> None:
+        self._messages = messages
+        self._contents: list[_RawMessage] | None = None
+        self._parts: dict[int, list[msgspec.Raw]] = {}
+
+    def content(self, message_index: int) -> bytes:
+        if self._contents is None:
+            self._contents = _RAW_MESSAGES.decode(self._messages)
+        return bytes(self._contents[message_index].content)
+
+    def part(self, place: Place) -> bytes:
+        parts = self._parts.get(place.message_index)
+        if parts is None:
+            parts = self._parts[place.message_index] = _RAW_PARTS.decode(self.content(place.message_index))
+        return bytes(parts[place.part_index])
+
+
 def read_chat(members: Members, prompt: Prompt) -> None:
     """Read `messages` and what else goes into the prompt. Raises a Refusal."""
     for key in _PROMPT_JSON:
         prompt.json(members.raw(key))
     messages = members.get("messages", _MESSAGES)
+    raw_parts = _RawParts(members.raw("messages"))
     for index, message in enumerate(messages or ()):
-        _read_message(members, prompt, index, message)
+        _read_message(raw_parts, prompt, index, message)
     for key, modality in _TOP_LEVEL_MEDIA:
         urls = members.get(key, _URLS)
         for index, url in enumerate(urls or ()):
             prompt.url(modality, url, Place(-1, index, f"{key}[{index}]"))
 
 
-def _read_message(members: Members, prompt: Prompt, index: int, message: _Message) -> None:
+def _read_message(raw_parts: _RawParts, prompt: Prompt, index: int, message: _Message) -> None:
     prompt.turn(message.role or "")
     prompt.text(message.name)
     prompt.text(message.reasoning_content or message.reasoning)
-    if isinstance(message.content, str):
-        prompt.text(message.content)
-    elif message.content is not None:
-        for part_index, part in enumerate(message.content):
-            _read_part(
-                members, prompt, Place(index, part_index, f"messages[{index}].content[{part_index}]"), part
-            )
+    if message.content is not msgspec.UNSET:
+        prompt.keys_read += 1
+        _read_content(raw_parts, prompt, index, message.content)
     prompt.text(message.refusal)
     prompt.json(bytes(message.tool_calls))
     prompt.json(bytes(message.function_call))
 
 
-def _read_part(members: Members, prompt: Prompt, place: Place, part: _Part | str) -> None:
+def _read_content(
+    raw_parts: _RawParts, prompt: Prompt, index: int, content: str | list[_Part | str] | None
+) -> None:
+    if content is None or isinstance(content, str):
+        prompt.text(content)
+        return
+    prompt.holds_parts = True
+    path = f"messages[{index}].content"
+    check_part_urls(raw_parts.content(index), prompt.url_settings, path)
+    for part_index, part in enumerate(content):
+        _read_part(raw_parts, prompt, Place(index, part_index, f"{path}[{part_index}]"), part)
+
+
+def _read_part(raw_parts: _RawParts, prompt: Prompt, place: Place, part: _Part | str) -> None:
     if isinstance(part, str):
         prompt.text(part)
         return
     prompt.text(part.text)
     if not _read_media(prompt, place, part) and part.text is None:
-        _read_unknown(members, prompt, place, part)
+        _read_unknown(raw_parts, prompt, place, part)
 
 
 def _read_media(prompt: Prompt, place: Place, part: _Part) -> bool:
-    """Read the part's medium, if it has one that is known."""
+    """Read every medium that is known, and tell whether there is one: which of several an engine takes is its choice."""
+    before = prompt.keys_read
     for key, modality in _URL_PARTS:
         source = getattr(part, key)
         url = source.url if isinstance(source, _Url) else source
         if url is not None:
+            prompt.keys_read += 1
             prompt.url(modality, url, place)
-            return True
     if part.input_audio is not None and part.input_audio.data is not None:
+        prompt.keys_read += 1
         prompt.data(Ability.AUDIO, part.input_audio.data, f"audio/{part.input_audio.format or ''}", place)
-        return True
     if part.file is not None and part.file.file_data is not None:
+        prompt.keys_read += 1
         read_file(prompt, part.file.file_data, place)
-        return True
-    return False
+    return prompt.keys_read > before
 
 
 def read_file(prompt: Prompt, data: str, place: Place) -> None:
@@ -124,7 +162,7 @@ def read_file(prompt: Prompt, data: str, place: Place) -> None:
     prompt.document(data)
 
 
-def _read_unknown(members: Members, prompt: Prompt, place: Place, part: _Part) -> None:
+def _read_unknown(raw_parts: _RawParts, prompt: Prompt, place: Place, part: _Part) -> None:
     """Read a part that is not known here: as its modality when it names one, else its JSON as text."""
     kind = part.type or ""
     for word, modality in _WORDS:
@@ -136,9 +174,4 @@ def _read_unknown(members: Members, prompt: Prompt, place: Place, part: _Part) -
     elif kind == "file":
         prompt.document("")
     else:
-        prompt.json(_raw_part(members, place))
-
-
-def _raw_part(members: Members, place: Place) -> bytes:
-    messages: Any = msgspec.json.decode(members.raw("messages"))
-    return msgspec.json.encode(messages[place.message_index]["content"][place.part_index])
+        prompt.json(raw_parts.part(place))

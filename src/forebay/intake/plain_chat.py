@@ -73,4 +73,6 @@ def read_plain(text: bytes, sensitive: frozenset[str]) -> tuple[str, PlainChat] 
         model = _NAME.decode(chat.model)
     except (msgspec.DecodeError, RecursionError):
         return None
+    if text.count(b'"content"') > len(chat.messages):
+        return None
     return (model, chat) if come_once(text, sensitive) else None

@@ -22,13 +22,33 @@ def turn_mark(role: str) -> str:
 
 
 class Prompt:
-    """Grows part by part. Every method that takes media may raise a Refusal."""
+    """Grows part by part. Every method that takes media may raise a Refusal.
 
-    __slots__ = ("_segments", "_settings", "_skeleton", "_texts", "_unread_bytes", "media", "turns")
+    `keys_read` counts the keys of contents and media addresses that were read, for `check_hidden_media`.
+    `holds_parts` tells whether some content was a list, `holds_unseen` whether a medium was read without its address.
+    """
+
+    __slots__ = (
+        "_segments",
+        "_settings",
+        "_skeleton",
+        "_texts",
+        "_unread_bytes",
+        "holds_parts",
+        "holds_unseen",
+        "keys_read",
+        "media",
+        "turns",
+        "url_settings",
+    )
 
     def __init__(self, media: MediaReader, skeleton: Skeleton, settings: IntakeSettings) -> None:
         self.media = media
         self.turns = 0
+        self.keys_read = 0
+        self.holds_parts = False
+        self.holds_unseen = False
+        self.url_settings = settings.media_urls
         self._skeleton = skeleton
         self._settings = settings
         self._texts: list[str] = []
@@ -54,7 +74,7 @@ class Prompt:
     def json(self, raw: bytes) -> None:
         """Add JSON that the engine will write into its prompt, such as tool schemas."""
         if raw and raw != b"null":
-            self._add(self._skeleton.restored(raw).decode())
+            self._add(_decoded(self._skeleton.restored(raw)))
 
     def url(self, modality: Ability, url: str, place: Place) -> None:
         """Add a medium given by a data URL or a remote one."""
@@ -67,6 +87,7 @@ class Prompt:
     def unseen(self, modality: Ability, place: Place) -> None:
         """Add a medium whose bytes are not in the request."""
         self.media.unseen(modality, place)
+        self.holds_unseen = True
         self._medium(0)
 
     def document(self, data: str) -> None:
@@ -96,3 +117,10 @@ class Prompt:
             return self._skeleton.whole(text)
         except msgspec.DecodeError:
             raise malformed() from None
+
+
+def _decoded(text: bytes) -> str:
+    try:
+        return text.decode()
+    except UnicodeDecodeError:
+        raise malformed() from None

@@ -104,8 +104,13 @@ def understand(
     prompt = Prompt(media, skeleton, settings)
     form.read(members, prompt)
     media.check_budget()
-    if media.items:
-        check_hidden_media(skeleton.text, len(media.items))
+    if prompt.turns:
+        check_hidden_media(
+            skeleton.text,
+            prompt.keys_read,
+            holds_parts=prompt.holds_parts,
+            holds_unseen=prompt.holds_unseen,
+        )
     _check_rest(skeleton)
     stream = members.get("stream", _FLAG) or False
     edits, usage_wanted = _edits(api, form, members, skeleton, stream=stream)
