@@ -2,8 +2,9 @@
 
 from forebay.gateway.http1.chunked import ChunkedDecoder
 
-FIRST_BYTES = 1024 * 1024
-"""Memory given on a client's word. It doubles as bytes arrive, so that a claim of 32 MiB costs 1 MiB."""
+FIRST_BYTES = 64 * 1024
+"""Memory given when the first of a body comes. It doubles as bytes arrive: a client's word alone costs nothing, and memory is
+never more than this or twice what has come."""
 
 
 class LengthBody:
@@ -15,8 +16,7 @@ class LengthBody:
         """`first` is what came with the head; it is shorter than `length`."""
         self._length = length
         self.received = len(first)
-        self.buffer = bytearray(max(min(length, FIRST_BYTES), len(first)))
-        self.buffer[: len(first)] = first
+        self.buffer = bytearray(first)
 
     @property
     def complete(self) -> bool:
@@ -27,7 +27,10 @@ class LengthBody:
         """Where the next bytes go. At least one byte, never past the announced length."""
         buffer = self.buffer
         if self.received == len(buffer):
-            buffer *= 2  # in place, and cheaper than appending zeros: the kernel remaps it
+            if self.received < FIRST_BYTES:
+                buffer += bytes(FIRST_BYTES - self.received)
+            else:
+                buffer *= 2  # in place, and cheaper than appending zeros: the kernel remaps it
             del buffer[self._length :]
         return memoryview(buffer)[self.received :]
 
