@@ -152,5 +152,5 @@ def _write(report: "Report", text: str, folder: Path) -> None:
         draw(report, folder / "router.png")
         written += ", router.png"
     except ModuleNotFoundError:
-        _tell("no picture: it needs matplotlib (pip install 'forebay[bench]')")
+        _tell("no picture: it needs matplotlib (pip install '.[bench]')")
     _tell(f"written to {folder}: {written}")
