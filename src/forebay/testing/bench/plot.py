@@ -1,4 +1,4 @@
-"""The report as a picture. Needs matplotlib (`pip install forebay[bench]`)."""
+"""The report as a picture. Needs matplotlib (`pip install .[bench]`)."""
 
 from pathlib import Path
 from typing import Any
