@@ -1,8 +1,10 @@
 import json
+from unittest.mock import Mock, patch
 
 import pytest
 
 from forebay.domain.ability import Ability
+from forebay.intake import openai_chat as module
 
 
 def test_text_parts_names_and_turns(read):
@@ -72,6 +74,15 @@ def test_an_unknown_part_counts_as_text(read, chat):
     request = read(chat({"type": "text", "text": "a"}, part)).request
     assert request.media == ()
     assert request.text.ascii_bytes + request.text.two_byte_bytes > 30
+
+
+def test_unknown_parts_are_split_once(read):
+    messages = [{"role": "user", "content": [{"type": "x", "n": n} for n in range(50)]} for _ in range(2)]
+    whole, parts = Mock(wraps=module._RAW_MESSAGES), Mock(wraps=module._RAW_PARTS)
+    with patch.multiple(module, _RAW_MESSAGES=whole, _RAW_PARTS=parts):
+        request = read({"model": "m", "messages": messages}).request
+    assert request.text.ascii_bytes == sum(len(json.dumps(part)) for m in messages for part in m["content"])
+    assert (whole.decode.call_count, parts.decode.call_count) == (1, 2)
 
 
 def test_files_are_media_or_documents(read, chat, case):
