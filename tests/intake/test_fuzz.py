@@ -3,6 +3,7 @@
 import base64
 import json
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -59,6 +60,10 @@ LEAVES = st.one_of(
         lambda data: base64.b64encode(b"\x89PNG\r\n\x1a\n" + data).decode()
     ),
     st.just("data:audio/wav;base64," + "UklGRgAA" * 700),
+    # Marks that the JSON below writes with an escaped letter, one of a number that Python cannot read.
+    st.sampled_from(["#\u0192orebay-0#", "#\u0192orebay-" + "9" * 5_000 + "#"]),
+    # 5,000 bytes of 0xff, once written.
+    st.just("\u0193" * 5_000),
 )
 VALUES = st.recursive(
     LEAVES, lambda v: st.lists(v, max_size=3) | st.dictionaries(KEYS, v, max_size=4), max_leaves=12
@@ -109,7 +114,37 @@ def check_understood(body, understood):
 @settings(max_examples=200, deadline=None)
 @given(st.sampled_from(list(Api)), BODIES, st.booleans())
 def test_any_value(api, body, compact):
-    check(api, json.dumps(body, separators=(",", ":") if compact else None).encode())
+    text = json.dumps(body, separators=(",", ":") if compact else None).encode()
+    check(api, text.replace(b"\\u0192", b"\\u0066").replace(b"\\u0193", b"\xff"))
+
+
+FULL = b"\xff" * 5_000
+URL = b"data:image/png;base64," + b"QUJD" * 2_000
+
+
+@pytest.mark.parametrize("api", list(Api))
+@pytest.mark.parametrize(
+    "member",
+    [
+        b'"tools":[{"data":"%b"}],"messages":[]' % FULL,
+        b'"messages":[{"role":"assistant","tool_calls":[{"data":"%b"}]}]' % FULL,
+        b'"messages":[{"content":[{"type":"tool_use","input":{"data":"%b"}}]}]' % FULL,
+        b'"messages":[{"content":[{"type":"x","data":"%b"}]}]' % FULL,
+        b'"messages":[{"content":"#\\u0066orebay-%b#"}],"x":"%b"' % (b"9" * 5_000, URL),
+        b'"messages":[{"content":[{"image_url":"%b"}]},{"content":"#\\u0066orebay-0#"}]' % URL,
+    ],
+)
+def test_what_once_raised_something_else(api, member):
+    check(api, b'{"model":"m",%b}' % member)
+
+
+def test_a_forged_mark_stays_a_text():
+    body = (
+        b'{"model":"m","messages":[{"content":"#forebay\\u002d0#"},{"content":[{"image_url":"%b"}]}]}' % URL
+    )
+    request = understand(Api.CHAT, body, IntakeSettings(), "r", lambda _: FAMILY).request
+    assert request.text.ascii_bytes == len("#forebay-0#")
+    assert request.media[0].size_bytes == 6_000
 
 
 @settings(max_examples=150, deadline=None)

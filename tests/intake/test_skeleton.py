@@ -61,7 +61,14 @@ def test_wrapped_payloads_are_cut():
     assert len(Skeleton(wrapped.encode()).text) < 100
 
 
-@pytest.mark.parametrize("text", ["#forebay-0#", "\\u0023forebay-0#"])
+ESCAPED = [
+    "#forebay-0#".replace(sign, f"\\u00{code}", 1)
+    for sign in "#forebay-"
+    for code in (f"{ord(sign):02x}", f"{ord(sign):02X}")
+]
+
+
+@pytest.mark.parametrize("text", ["#forebay-0#", *ESCAPED])
 def test_a_mark_written_by_the_client_stops_the_cutting(text):
     body = (json.dumps({"a": URL})[:-1] + ', "b": "' + text + '"}').encode()
     skeleton = Skeleton(body)
@@ -71,7 +78,15 @@ def test_a_mark_written_by_the_client_stops_the_cutting(text):
 
 def test_odd_marks_are_text():
     skeleton = Skeleton(json.dumps({"a": URL}).encode())
-    for text in ("#", "#forebay-#", "#forebay-7#", "#forebay-²#", "x"):
+    for text in (
+        "#",
+        "#forebay-#",
+        "#forebay-7#",
+        "#forebay-²#",
+        "#forebay-\u0660#",
+        "#forebay-" + "9" * 5_000 + "#",
+        "x",
+    ):
         assert skeleton.claim(text) == (text, None)
 
 

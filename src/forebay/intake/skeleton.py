@@ -15,9 +15,12 @@ MIN_PAYLOAD_BYTES = 4_096
 
 _MARK = "#forebay-"
 _MARK_BYTES = _MARK.encode()
-_MARKER = re.compile(_MARK_BYTES + b"([0-9]+)#")
-# The mark's first sign, escaped: with it a client could write a mark that the search for marks would not see.
-_ESCAPED_SIGN = b"\\u0023"
+_MARKER = re.compile(_MARK_BYTES + b"([0-9]{1,9})#")
+_NUMBER = re.compile("[0-9]{1,9}")
+# A sign of the mark, escaped: with it a client could write a mark that the search for marks would not see.
+_ESCAPED_SIGN = re.compile(
+    rb"\\u00(?:%b)" % b"|".join(b"%02x" % sign for sign in sorted({*_MARK_BYTES})), re.IGNORECASE
+)
 _URL_HEADER = re.compile(rb'[ \t]*data:[^",\\]{0,512},[ \t]*', re.IGNORECASE)
 _DATA_KEY = re.compile(rb'"data"[ \t\r\n]*:[ \t\r\n]*\Z')
 # How far before its value the key `data` may begin: with more whitespace the payload is parsed like any text.
@@ -54,7 +57,7 @@ class Skeleton:
         if not self.payloads or not string.endswith("#"):
             return string, None
         head, mark, number = string[:-1].rpartition(_MARK)
-        if not mark or not number.isdecimal() or int(number) not in self._unclaimed:
+        if not mark or not _NUMBER.fullmatch(number) or int(number) not in self._unclaimed:
             return string, None
         self._unclaimed.discard(int(number))
         payload = self.payloads[int(number)]
@@ -103,7 +106,7 @@ class Skeleton:
             return bytes(body)
         pieces.append(self._body[kept_until:])
         text = b"".join(pieces)
-        if text.count(_MARK_BYTES) == len(self.payloads) and _ESCAPED_SIGN not in text:
+        if text.count(_MARK_BYTES) == len(self.payloads) and not _ESCAPED_SIGN.search(text):
             return text
         self.payloads.clear()
         return bytes(body)
