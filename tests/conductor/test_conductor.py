@@ -20,6 +20,7 @@ from forebay.conductor.events import (
 )
 from forebay.domain.ability import Ability
 from forebay.domain.outcome import Attempt, Ending, FailureKind, Outcome, Usage
+from forebay.domain.request import Api
 from forebay.testing import play
 from forebay.testing.build import conductor, endpoint, picture, plan, pool, profile, request, view
 
@@ -365,3 +366,31 @@ def test_the_outcome_is_told_before_the_client_is(events):
         type(c.subject) if isinstance(c, Note) else type(c) for c in commands if not isinstance(c, WakeAt)
     ]
     assert kinds[-2:] == [Outcome, Reject]
+
+
+@pytest.mark.parametrize(
+    ("changes", "tokens"),
+    [
+        ({}, 200),
+        ({"choices": 3}, 600),
+        ({"choices": 3, "media": (picture(),)}, 600),
+        ({"choices": 3, "max_output_tokens": 10}, 30),
+        ({"choices": 65_536, "max_output_tokens": 10}, 640),
+        ({"api": Api.COMPLETIONS, "choices": 2, "prompts": 5, "max_output_tokens": 10}, 100),
+        ({"api": Api.EMBEDDINGS, "needs": Ability.TEXT | Ability.EMBEDDINGS, "prompts": 5}, 0),
+    ],
+)
+def test_every_answer_is_in_the_demand(changes, tokens):
+    demand = conductor().pools["m"].demand(request(**changes))
+    assert demand.expected_output_tokens == tokens
+    assert demand.prompts == changes.get("prompts", 1)
+
+
+def test_lengths_are_learned_by_the_answer():
+    means = []
+    for choices in (1, 4):
+        book = play(conductor())
+        book >> Arrived(0, request(choices=choices)) << Dispatch
+        book >> Finished(9, R0, Usage(20, 2_000 * choices, 0, reported=True))
+        means.append(book.conductor.pools["m"].demand(request()).expected_output_tokens)
+    assert means[0] == means[1] > 200

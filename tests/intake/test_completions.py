@@ -5,7 +5,7 @@ from forebay.domain.request import Api
 
 
 @pytest.mark.parametrize(
-    ("prompt", "ascii_bytes", "choices"),
+    ("prompt", "ascii_bytes", "answers"),
     [
         ("abc", 3, 2),
         (["abc", "de"], 5, 4),
@@ -15,13 +15,14 @@ from forebay.domain.request import Api
         (None, 0, 2),
     ],
 )
-def test_prompts(read, prompt, ascii_bytes, choices):
+def test_prompts(read, prompt, ascii_bytes, answers):
     body = {"model": "m", "prompt": prompt, "n": 2, "stream": True, "max_tokens": 7, "suffix": None}
     understood = read(body, Api.COMPLETIONS)
     assert understood.request.text.ascii_bytes == ascii_bytes
     assert understood.request.needs == Ability.TEXT | Ability.COMPLETIONS
     assert understood.request.max_output_tokens == 7
-    assert understood.edits.choices == choices
+    assert understood.edits.choices == answers
+    assert (understood.request.prompts, understood.request.choices) == (answers // 2, 2)
 
 
 def test_token_prompts_have_prefixes(read):

@@ -132,3 +132,13 @@ def test_base64_in_tool_input_is_text(read):
 def test_wrong_shapes_name_the_place(refused, body, param):
     refusal = refused({"model": "m", **body})
     assert (refusal.status, refusal.code, refusal.param) == (400, "invalid_type", param)
+
+
+@pytest.mark.parametrize("content", ["plain", ["a part"]])
+@pytest.mark.parametrize(
+    ("asked", "choices"), [({}, 1), ({"n": None}, 1), ({"n": 0}, 1), ({"n": 3}, 3), ({"n": 10**9}, 65536)]
+)
+def test_choices_are_counted_streamed_or_not(read, content, asked, choices):
+    body = {"model": "m", "messages": [{"role": "user", "content": content}], **asked}
+    assert read(body).request.choices == choices
+    assert read({**body, "stream": True}).edits.choices == choices

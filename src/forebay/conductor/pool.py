@@ -13,7 +13,7 @@ from forebay.domain.endpoint import Endpoint, EndpointView
 from forebay.domain.facts import Ask, Facts
 from forebay.domain.outcome import Usage
 from forebay.domain.placement import Placement
-from forebay.domain.request import Demand, InferenceRequest
+from forebay.domain.request import Api, Demand, InferenceRequest
 from forebay.estimators.beliefs import Beliefs
 from forebay.estimators.capacity import capacity_of
 from forebay.estimators.lengths import Lengths
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 
 NO_MATCH: Mapping[int, float] = {}
+# A client may write any number of choices; engines refuse larger ones, or run them in turns.
+MAX_CHOICES = 64
 
 
 class Pool:
@@ -56,9 +58,9 @@ class Pool:
     def demand(self, request: InferenceRequest) -> Demand:
         """What `request` will use, as far as can be told before it runs."""
         text = self.text.estimate(request.text)
-        output = self.lengths.expected(request.needs, request.max_output_tokens)
+        output = self.lengths.expected(request.needs, request.max_output_tokens) * _answers(request)
         if not request.media:
-            return Demand(text, 0, 0, 0, 0, output, request.body_bytes, exact=True)
+            return Demand(text, 0, 0, 0, 0, output, request.body_bytes, exact=True, prompts=request.prompts)
         tokens = {Ability.IMAGE: 0, Ability.AUDIO: 0, Ability.VIDEO: 0}
         patches = 0
         exact = True
@@ -75,6 +77,7 @@ class Pool:
             expected_output_tokens=output,
             body_bytes=request.body_bytes,
             exact=exact,
+            prompts=request.prompts,
         )
 
     def ask(self, request: InferenceRequest, demand: Demand, at: int, tried: tuple[int, ...]) -> Ask:
@@ -136,7 +139,7 @@ class Pool:
         if usage.reported and journey.demand.exact:
             self.text.learn(journey.request.text, usage.prompt_tokens - journey.demand.media_tokens)
         if usage.completion_tokens:
-            self.lengths.learn(journey.request.needs, usage.completion_tokens)
+            self.lengths.learn(journey.request.needs, usage.completion_tokens // _answers(journey.request))
 
     def failed(self, journey: "Journey", event: "Failed") -> None:
         """The attempt ended badly."""
@@ -272,3 +275,9 @@ class Pool:
             self._unsettled.discard(slot)
         else:
             self._unsettled.add(slot)
+
+
+def _answers(request: InferenceRequest) -> int:
+    """How many answers are written: to each prompt of a completion so many choices."""
+    choices = min(MAX_CHOICES, request.choices)
+    return choices * request.prompts if request.api is Api.COMPLETIONS else choices

@@ -62,7 +62,9 @@ class InferenceRequest(msgspec.Struct, frozen=True, gc=False):
 
     `model` is the name as the client wrote it; `max_output_tokens` is 0 when not stated. `prefix_blocks` are chained
     hashes of the prompt's first blocks, media included, first block first: equal lists of hashes mean equal prompts
-    so far; `prefix_tokens` tells about how many tokens the prompt has up to the end of each. `needs` are the abilities that an endpoint must have.
+    so far; `prefix_tokens` tells about how many tokens the prompt has up to the end of each. `needs` are the abilities
+    that an endpoint must have. `prompts` counts the prompts or inputs of a batch, all measured together, and `choices`
+    the answers wanted to each; both are at least 1.
     """
 
     request_id: str
@@ -77,10 +79,15 @@ class InferenceRequest(msgspec.Struct, frozen=True, gc=False):
     usage_wanted: bool = False
     max_output_tokens: int = 0
     body_bytes: int = 0
+    prompts: int = 1
+    choices: int = 1
 
 
 class Demand(msgspec.Struct, frozen=True, gc=False):
-    """What a request will use, free of any device. `exact` tells whether every media price is; text is an estimate."""
+    """What a request will use, free of any device. `exact` tells whether every media price is; text is an estimate.
+
+    `prompts` tells into how many sequences the prompt tokens are split, at least 1.
+    """
 
     text_tokens: int
     image_tokens: int
@@ -90,6 +97,7 @@ class Demand(msgspec.Struct, frozen=True, gc=False):
     expected_output_tokens: int
     body_bytes: int
     exact: bool
+    prompts: int = 1
 
     @property
     def prompt_tokens(self) -> int:

@@ -19,7 +19,11 @@ def read_completion(members: Members, prompt: Prompt) -> None:
 
 def count_prompts(members: Members) -> int:
     """How many prompts there are: each is answered by itself."""
-    given = members.get("prompt", _PROMPT)
+    return count_texts(members.get("prompt", _PROMPT))
+
+
+def count_texts(given: str | list[str | int | list[int]] | None) -> int:
+    """How many texts these are, at least 1. A list that begins with a token id is one."""
     if isinstance(given, list) and given and not isinstance(given[0], int):
         return len(given)
     return 1

@@ -3,7 +3,7 @@
 import msgspec
 
 from forebay.intake import openai_chat
-from forebay.intake.completions import read_texts
+from forebay.intake.completions import count_texts, read_texts
 from forebay.intake.members import Members
 from forebay.intake.prompt import Prompt
 
@@ -16,3 +16,8 @@ def read_embedding(members: Members, prompt: Prompt) -> None:
     """Read `input`, or `messages`. Raises a Refusal."""
     read_texts(members.get("input", _INPUT), prompt)
     openai_chat.read_chat(members, prompt)
+
+
+def count_inputs(members: Members) -> int:
+    """How many inputs there are: each is embedded by itself."""
+    return count_texts(members.get("input", _INPUT))

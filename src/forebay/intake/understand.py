@@ -60,7 +60,11 @@ _FORMS = {
         completions.count_prompts,
     ),
     Api.EMBEDDINGS: _Form(
-        Ability.TEXT | Ability.EMBEDDINGS, embeddings.read_embedding, _COMMON | embeddings.SENSITIVE, "input"
+        Ability.TEXT | Ability.EMBEDDINGS,
+        embeddings.read_embedding,
+        _COMMON | embeddings.SENSITIVE,
+        "input",
+        prompts=embeddings.count_inputs,
     ),
     Api.MESSAGES: _Form(
         Ability.TEXT | Ability.MESSAGES,
@@ -78,6 +82,7 @@ _NUMBER = msgspec.json.Decoder(int)
 # No engine's context is longer; larger numbers mean "no bound".
 _MAX_OUTPUT_TOKENS = 1 << 31
 _MAX_CHOICES = 1 << 16
+_WITH_CHOICES = frozenset([Api.CHAT, Api.COMPLETIONS])
 
 
 def understand(
@@ -113,7 +118,9 @@ def understand(
         )
     _check_rest(skeleton)
     stream = members.get("stream", _FLAG) or False
-    edits, usage_wanted = _edits(api, form, members, skeleton, stream=stream)
+    prompts = form.prompts(members) if form.prompts else 1
+    choices = _choices(members.get("n", _NUMBER)) if api in _WITH_CHOICES else 1
+    edits, usage_wanted = _edits(api, members, skeleton, prompts * choices, stream=stream)
     prefix = prompt.prefix()
     request = InferenceRequest(
         request_id=request_id,
@@ -128,6 +135,8 @@ def understand(
         usage_wanted=usage_wanted,
         max_output_tokens=_max_output_tokens(members.get(key, _NUMBER) for key in form.bounds),
         body_bytes=len(body),
+        prompts=prompts,
+        choices=choices,
     )
     return Understood(request, edits)
 
@@ -151,6 +160,7 @@ def _understand_plain(
         usage_wanted=usage_wanted,
         max_output_tokens=_max_output_tokens((chat.max_completion_tokens, chat.max_tokens)),
         body_bytes=len(text),
+        choices=_choices(chat.n),
     )
     return Understood(request, edits)
 
@@ -190,18 +200,17 @@ def _max_output_tokens(bounds: Iterable[int | None]) -> int:
 
 
 def _edits(
-    api: Api, form: _Form, members: Members, skeleton: Skeleton, *, stream: bool
+    api: Api, members: Members, skeleton: Skeleton, answers: int, *, stream: bool
 ) -> tuple[EditPoints, bool]:
     start, stop = members.span("model")
     model = Span(skeleton.place(start), skeleton.place(stop))
-    if not stream or api in {Api.MESSAGES, Api.EMBEDDINGS}:
+    if not stream or api not in _WITH_CHOICES:
         return EditPoints(model), False
     span = members.span("stream_options") if "stream_options" in members else None
     edit, wanted = usage_edit(members.raw("stream_options"), span, _first_member(skeleton.text))
     if edit is not None:
         edit = Edit(skeleton.place(edit.start), skeleton.place(edit.stop), edit.text)
-    choices = _choices(members.get("n", _NUMBER))
-    return EditPoints(model, edit, choices * (form.prompts(members) if form.prompts else 1)), wanted
+    return EditPoints(model, edit, answers), wanted
 
 
 def _plain_edits(text: bytes, chat: PlainChat) -> tuple[EditPoints, bool]:

@@ -61,6 +61,12 @@ def test_slots_that_were_tried_are_dropped(row, columns, ask):
         ({"image_tokens": 1000, "exact": False}, 549.0, False),
         ({"text_tokens": 4000}, 2000.0, True),
         ({"image_tokens": 10**9}, math.nan, True),
+        (
+            {"text_tokens": 64_000, "prompts": 64},
+            500.0,
+            True,
+        ),  # 64 prompts of some 1000 tokens, half of it sure
+        ({"text_tokens": 64_000, "prompts": 64}, 499.0, False),
     ],
 )
 def test_only_what_is_sure_is_held_against_a_context(demand, context, kept, row, ask):
