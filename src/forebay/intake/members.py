@@ -8,7 +8,6 @@ from typing import NamedTuple, TypeVar
 import msgspec
 import numpy as np
 
-from forebay.intake.document import malformed
 from forebay.intake.refusal import bad_request
 
 T = TypeVar("T")
@@ -148,10 +147,7 @@ def check_hidden_media(document: bytes, keys_read: int, *, holds_parts: bool, ho
             return
         if len(_ADDRESS.findall(document)) <= keys_read:
             return
-    try:
-        json.loads(document, object_pairs_hook=_refuse_repeated)
-    except ValueError:
-        raise malformed() from None
+    json.loads(document, object_pairs_hook=_refuse_repeated)
 
 
 _ADDRESS_KEYS = (

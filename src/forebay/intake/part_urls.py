@@ -5,7 +5,6 @@ from typing import Any
 
 import msgspec
 
-from forebay.intake.document import malformed
 from forebay.intake.media.dataurl import is_data_url
 from forebay.intake.media_urls import check_url
 from forebay.intake.settings import MediaUrlSettings
@@ -31,10 +30,7 @@ def check_part_urls(content: bytes, settings: MediaUrlSettings, path: str) -> No
     """
     if not _HINT.search(content):
         return
-    try:
-        parts = msgspec.json.decode(content)
-    except msgspec.DecodeError:
-        raise malformed() from None
+    parts = msgspec.json.decode(content)
     for index, part in enumerate(parts if isinstance(parts, list) else ()):
         _check(part, settings, f"{path}[{index}]", keyed=False)
 
