@@ -45,7 +45,8 @@ _NAMES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"qwen2vl|tinyvlm", "qwen2-vl"),
         (r"qwen2audio", "qwen2-audio"),
         (r"internvl", "internvl"),
-        (r"llavaonevision|llavaov", ""),  # another family, whose name contains the next ones
+        # Other families, whose names contain the next ones.
+        (r"llavaonevision|llavaov|llava(?:next)?(?:interleave|video)|vipllava|videollava", ""),
         (r"llavanext|llavav?16", "llava-next"),
         (r"llava", "llava-1.5"),
         (r"gemma3n|gemma31b|gemma3270m", ""),  # text only, or other rules
