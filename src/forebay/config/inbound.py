@@ -40,7 +40,8 @@ class InboundLimits(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     max_connections_per_address: AtLeastOne = 10_240
     """From one client address, so that one cannot take all; generous, because a load balancer in front is one address."""
     max_pipelined_bytes: Count = 16 * KIB
-    """Bytes of later requests kept while one is being answered; then reading pauses until the reply ends."""
+    """Bytes of later requests that may come while one is being answered; over: the connection is cut off. Pausing its
+    reading would hide that its client has left, and no client sends so much ahead."""
     max_buffered_bytes: AtLeastOne = 512 * MIB
     """Bodies held by this process; above it reading pauses, but for one upload when all others wait (`BufferBudget`)."""
     buffer_wait_seconds: Positive = 30.0

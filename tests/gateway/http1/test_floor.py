@@ -458,19 +458,63 @@ async def test_a_chunked_upload_waits_for_room(listen):
     await client.close()
 
 
-async def test_pipelined_bytes_are_bounded(listen):
+async def test_who_pipelines_too_much_while_a_reply_is_pending_is_cut_off(listen):
     listener = await listen(max_pipelined_bytes=1000)
     listener.handler.answer = lambda request, body, reply: None
     client = await listener.connect()
     client.send(GET + b"\r\n")
     await listener.settle(lambda: listener.handler.replies)
+    client.send(b"POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 9000\r\n\r\n" + bytes(9_000))
+    await listener.settle()
+    assert listener.handler.gone == listener.handler.replies
+    assert listener.budget.used_bytes == 0
+    await client.close()
+
+
+async def test_p18_a_client_that_pipelined_and_left_is_noticed(listen):
+    listener = await listen(max_pipelined_bytes=1000)
+    listener.handler.answer = lambda request, body, reply: None
+    client = await listener.connect()
+    client.send(GET + b"\r\n" + bytes(900))
+    await listener.settle(lambda: listener.handler.replies)
+    await client.close()
+    await listener.settle(lambda: listener.handler.gone, seconds=0.5)
+
+
+async def test_a_body_that_nobody_waits_for_does_not_end_its_reply(listen):
+    listener = await listen(max_pipelined_bytes=1000)
+    begun = []
+    listener.handler.head = lambda request, reply: (reply.start(200, [], None), begun.append(reply))
+    client = await listener.connect()
     client.send(b"POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 900000\r\n\r\n" + bytes(900_000))
-    await asyncio.sleep(0.05)
+    await client.reader.readuntil(b"\r\n\r\n")
     (connection,) = listener.connections._open
+    await listener.settle(lambda: connection._paused)
     assert 1000 < len(connection._held) < 140_000
-    listener.handler.replies[0].respond(200, [], b"")
-    await listener.settle(lambda: len(listener.handler.replies) == 2)
-    assert len(listener.handler.bodies[1]) == 900_000
+    begun[0].write(b"x")
+    begun[0].end()
+    assert (await client.all()) == b"1\r\nx\r\n0\r\n\r\n"
+    await client.close()
+
+
+async def test_a_flood_of_small_requests_is_held_back(listen):
+    listener = await listen()
+    client = await listener.connect()
+    await listener.settle(lambda: len(listener.connections) == 1)
+    count = 20_000
+    client.send((GET + b"\r\n") * count)
+    (connection,) = listener.connections._open
+    most = 0
+
+    def answer(request, body, reply):
+        nonlocal most
+        most = max(most, len(connection._held))
+        reply.respond(204, [], b"")
+
+    listener.handler.answer = answer
+    for _ in range(count):
+        await client.reader.readuntil(b"\r\n\r\n")
+    assert most < 100_000
     await client.close()
 
 

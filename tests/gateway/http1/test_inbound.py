@@ -73,7 +73,7 @@ async def test_a_pipelined_request_waits_until_the_reply_ends(listen):
     listener = await listen()
     listener.handler.answer = lambda request, body, reply: None
     client = await listener.connect()
-    client.send(POST + post(b"second" * 10_000))
+    client.send(POST + post(b"second" * 1_000))
     await listener.settle(lambda: len(listener.handler.replies) == 1)
     await asyncio.sleep(0.05)
     assert len(listener.handler.replies) == 1

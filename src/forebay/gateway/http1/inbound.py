@@ -1,11 +1,8 @@
 """One client connection: takes requests in, enforces the floor, and carries one reply at a time."""
 
 import asyncio
-import enum
 import logging
 import math
-import socket
-import struct
 from collections.abc import Callable
 from typing import cast
 
@@ -15,6 +12,8 @@ from forebay.gateway.http1.connections import Connections
 from forebay.gateway.http1.head import HEAD_END, HeadError
 from forebay.gateway.http1.reply import ReplyWriter
 from forebay.gateway.http1.request_head import CHUNKED, RequestHead, check_growing
+from forebay.gateway.http1.state import State
+from forebay.gateway.http1.writing import reset_on_close, waiting_bytes
 
 log = logging.getLogger(__name__)
 
@@ -23,20 +22,6 @@ MAX_BLANK_LINES = 2
 MAX_REQUESTS_A_TURN = 8
 """Pipelined requests of one connection that are begun before others get their turn."""
 _CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
-_RESET_ON_CLOSE = struct.pack("ii", 1, 0)  # SO_LINGER: on, 0 seconds
-
-
-class State(enum.Enum):
-    """What the next bytes of the client are."""
-
-    HEAD = enum.auto()  # a new request, of which a part may be held already
-    LENGTH = enum.auto()  # a body of known length
-    CHUNKS = enum.auto()  # a body in chunks
-    REPLY = enum.auto()  # a later request, kept until this reply ends
-    LINGER = enum.auto()  # thrown away, until the client has read its refusal
-    CLOSED = enum.auto()  # nothing: the connection closes as soon as what was written is sent
-
-
 # Looked up once: states are compared at every read.
 _HEAD, _LENGTH, _CHUNKS, _REPLY, _LINGER, _CLOSED = State
 
@@ -114,8 +99,6 @@ class ServerProtocol(asyncio.BufferedProtocol):
             data = bytes(self._connections.receive_view[:nbytes])
             self._held = self._held + data if self._held else data
             self._run()
-            if len(self._held) > self._connections.limits.max_pipelined_bytes:
-                self._pause_pipelining()
 
     def eof_received(self) -> None:
         """The client will send no more. A reply that is pending has lost its reader; otherwise the transport closes."""
@@ -130,7 +113,7 @@ class ServerProtocol(asyncio.BufferedProtocol):
     def pause_writing(self) -> None:
         """The client reads more slowly than we write."""
         self.writable = False
-        self._stuck_bytes = self.transport.get_write_buffer_size()
+        self._stuck_bytes = waiting_bytes(self.transport)
         if self._reply is not None:
             self.deadline = self._now() + self._connections.limits.send_timeout_seconds
             if self._reply.on_writable is not None:
@@ -144,6 +127,8 @@ class ServerProtocol(asyncio.BufferedProtocol):
             if self._reply.on_writable is not None:
                 self._reply.on_writable(True)
         else:
+            if self._state is _HEAD and self._idle:
+                self.deadline = self._now() + self._connections.limits.idle_timeout_seconds
             self._resume()
             self._run()
 
@@ -153,18 +138,34 @@ class ServerProtocol(asyncio.BufferedProtocol):
         """Begin the requests that are held, one after the other: a loop, because a handler may answer at once."""
         if self._running:
             return
+        if self._paused and self._ready():
+            self._resume()
         self._running = True
         try:
-            for _ in range(MAX_REQUESTS_A_TURN):
-                if not self._ready() or not self._take_head():
-                    return
+            more = self._begin_some()
         finally:
             self._running = False
-        if self._ready():
+        if len(self._held) > self._connections.limits.max_pipelined_bytes:
+            self._bound_held(more=more)
+        if more:
             self._connections.loop.call_soon(self._run)
+
+    def _begin_some(self) -> bool:
+        """Whether more can be begun in the next turn."""
+        for _ in range(MAX_REQUESTS_A_TURN):
+            if not self._ready() or not self._take_head():
+                return False
+        return self._ready()
 
     def _ready(self) -> bool:
         return self._state is _HEAD and bool(self._held) and self.writable
+
+    def _bound_held(self, *, more: bool) -> None:
+        """Too much is held. `more` requests of it may be begun soon; without them, a lone long head may be read on."""
+        if self._reply is not None and not self._unread:
+            self.abort()  # were reading paused instead, the client's leaving would go unnoticed
+        elif more or self._state is not _HEAD or not self.writable:
+            self._pause()
 
     def _take_head(self) -> bool:
         """Begin the request at the front of what is held; False if its head is not whole or not right."""
@@ -225,9 +226,8 @@ class ServerProtocol(asyncio.BufferedProtocol):
             budget.take(length)
             self._deliver(held[:length])
             return
-        upload = Upload(
-            ChunkedBody() if length == CHUNKED else LengthBody(length, held[:length]), self._now()
-        )
+        body = ChunkedBody() if length == CHUNKED else LengthBody(length, held[:length])
+        upload = Upload(body, self._now())
         self._upload = upload
         if length == CHUNKED:
             self._state = _CHUNKS
@@ -236,10 +236,8 @@ class ServerProtocol(asyncio.BufferedProtocol):
         else:
             self._state = _LENGTH
             self._held = held[length:]
-            self._take(upload.body.received)
-        if self._upload is not upload or upload.waiting:
-            return
-        if budget.full and self._wait_for_room(upload):
+            self.hold(upload.body.received)
+        if self._upload is not upload or upload.waiting or (budget.full and self._wait_for_room(upload)):
             return
         if upload.body.complete:
             self._deliver(upload.body.buffer)
@@ -269,7 +267,7 @@ class ServerProtocol(asyncio.BufferedProtocol):
         self._upload_grew(upload, upload.body.received - before)
 
     def _upload_grew(self, upload: Upload, nbytes: int) -> None:
-        self._take(nbytes)
+        self.hold(nbytes)
         if upload.body.complete:
             self._deliver(upload.body.buffer)
         elif self._connections.budget.full:
@@ -329,12 +327,14 @@ class ServerProtocol(asyncio.BufferedProtocol):
             self._state = _HEAD
             self._idle = True
             self.deadline = self._now() + self._connections.limits.idle_timeout_seconds
-            if self._paused and self.writable:
+            if not self.writable:
+                self._stuck_bytes = waiting_bytes(self.transport)
+            elif self._paused:
                 self._resume()
             if self._held and not self._running:
                 # Not now: whoever ends this reply may be in the middle of something that the next request would enter.
                 self._connections.loop.call_soon(self._run)
-        elif self._unread or self._held:
+        elif self._unread or self._held.strip(b"\r\n"):
             self._linger()
         else:
             self._close()
@@ -343,8 +343,7 @@ class ServerProtocol(asyncio.BufferedProtocol):
         """The reply stays unfinished: close."""
         self._release()
         if reset:
-            client = self.transport.get_extra_info("socket")
-            client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET_ON_CLOSE)
+            reset_on_close(self.transport)
             self.abort()
         else:
             self._close()
@@ -396,24 +395,28 @@ class ServerProtocol(asyncio.BufferedProtocol):
     # --- deadlines and endings --------------------------------------------------------------------------------------
 
     def expire(self, now: float) -> None:
-        """The deadline of the present state has passed."""
+        """The deadline of the present state has passed. Whoever still reads what was written for it is given more time."""
         limits = self._connections.limits
-        if self._state in {_LINGER, _CLOSED}:
+        if self._reply is None and self._client_takes() and self._stuck_bytes:
+            self.deadline = now + limits.send_timeout_seconds
+        elif self._state in {_LINGER, _CLOSED}:
             self.transport.abort()
         elif self._upload is not None:
             self._expire_upload(self._upload, now)
         elif self._reply is not None:
-            waiting_bytes = self.transport.get_write_buffer_size()
-            if waiting_bytes >= self._stuck_bytes:
+            if not self._client_takes():
                 self.abort()
-            self._stuck_bytes = waiting_bytes
             self.deadline = now + limits.send_timeout_seconds
         elif self._held and self.writable:
-            self._refuse(
-                408, "head-timeout", f"The head did not arrive within {limits.head_timeout_seconds:g} s."
-            )
+            late = f"The head did not arrive within {limits.head_timeout_seconds:g} s."
+            self._refuse(408, "head-timeout", late)
         else:
             self._close()
+
+    def _client_takes(self) -> bool:
+        """Less waits for the client than when last looked."""
+        before, self._stuck_bytes = self._stuck_bytes, waiting_bytes(self.transport)
+        return self._stuck_bytes < before
 
     def _expire_upload(self, upload: Upload, now: float) -> None:
         limits = self._connections.limits
@@ -421,11 +424,8 @@ class ServerProtocol(asyncio.BufferedProtocol):
         if upload.waiting:
             self._refuse(503, "buffers-full", "Too many request bodies are being held; try again later.")
         elif too_slow_at <= now:
-            self._refuse(
-                408,
-                "body-too-slow",
-                f"The body came at under {limits.min_body_bytes_per_second} bytes a second.",
-            )
+            slow = f"The body came at under {limits.min_body_bytes_per_second} bytes a second."
+            self._refuse(408, "body-too-slow", slow)
         else:
             self.deadline = too_slow_at
 
@@ -445,6 +445,7 @@ class ServerProtocol(asyncio.BufferedProtocol):
         self._state = _LINGER
         self._held = b""
         self.deadline = self._now() + self._connections.limits.linger_seconds
+        self._stuck_bytes = waiting_bytes(self.transport)
         self.transport.write_eof()
         self._resume()
 
@@ -456,6 +457,7 @@ class ServerProtocol(asyncio.BufferedProtocol):
     def _close(self) -> None:
         """Close once what was written is sent; `expire` sees to it that this ends."""
         self._state = _CLOSED
+        self._stuck_bytes = waiting_bytes(self.transport)
         self.deadline = self._now() + self._connections.limits.send_timeout_seconds
         self.transport.close()
 
@@ -469,19 +471,16 @@ class ServerProtocol(asyncio.BufferedProtocol):
         self._reply = self._head = self._upload = None
         self.release_body()
 
+    def hold(self, nbytes: int) -> None:
+        """Take so much more room for this request's body."""
+        self._taken_bytes += nbytes
+        self._connections.budget.take(nbytes)
+
     def release_body(self) -> None:
         """Give back the room that this request's body took."""
         if self._taken_bytes:
             taken_bytes, self._taken_bytes = self._taken_bytes, 0
             self._connections.budget.give(taken_bytes)
-
-    def _take(self, nbytes: int) -> None:
-        self._taken_bytes += nbytes
-        self._connections.budget.take(nbytes)
-
-    def _pause_pipelining(self) -> None:
-        if self._state is not _HEAD or not self.writable:
-            self._pause()
 
     def _pause(self) -> None:
         if not self._paused and not self.transport.is_closing():

@@ -31,6 +31,10 @@ class Line(Protocol):
         """The last byte of the reply has been handed to the transport."""
         ...
 
+    def hold(self, nbytes: int) -> None:
+        """So much more is held of the request's body."""
+        ...
+
     def release_body(self) -> None:
         """The request's body is no longer held."""
         ...
@@ -120,6 +124,11 @@ class ReplyWriter:
         head = self._head(status, headers, len(body))
         write_together(self._line.transport, (head,) if self._silent else (head, body))
         self._finish()
+
+    def hold(self, size: int) -> None:
+        """The handler holds `size` more bytes of the request: they count as its body does, until that is given back."""
+        if not self.finished:
+            self._line.hold(size)
 
     def release_body(self) -> None:
         """The handler has let go of the request's body: its room is given back now, not only at the end of the reply."""
