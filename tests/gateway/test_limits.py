@@ -1,6 +1,7 @@
 """What a client may not do, seen through the whole gateway, and room that is given back."""
 
 import asyncio
+import gzip
 import json
 
 import pytest
@@ -155,6 +156,22 @@ class TestRoom:
             assert 4 * MIB <= peak < 12 * MIB
             await gateway.settled()
             assert held_bytes(gateway) == 0
+
+    async def test_what_a_compressed_body_becomes_counts_too(self):
+        limits = {"max_buffered_bytes": 3 * MIB}
+        packed, headers = gzip.compress(big(2 * MIB)), {"content-encoding": "gzip"}
+        go = asyncio.Event()
+        async with Held(go) as engine, LiveGateway([engine.url], inbound=limits) as gateway:
+            first = asyncio.create_task(gateway.post(packed, headers=headers))
+            await eventually(lambda: engine.busy)
+            assert 2 * MIB < held_bytes(gateway) < 3 * MIB
+            refused = await gateway.post(packed, headers=headers)
+            assert (refused.status, refused.error()["code"]) == (503, "buffers_full")
+            go.set()
+            assert (await first).status == 200
+            await gateway.settled()
+            assert held_bytes(gateway) == 0
+            assert (await gateway.post(packed, headers=headers)).status == 200
 
     @pytest.mark.parametrize("end", ["refused", "unknown-model", "left", "left-early", "engine-down"])
     async def test_room_is_given_back_however_it_ends(self, end):

@@ -219,6 +219,31 @@ class TestP21FourClocks:
                     assert (got.status, got.error()["code"]) == (503, "engine_connect")
                     await gateway.settled()
 
+    async def test_a_stale_connection_starts_the_clock_for_the_next_one(self, monkeypatch):
+        clock = VirtualClock(1_000_000)
+        scripts = [[answer()], [Reset()]]
+
+        async def never(loop, url, protocol):
+            await asyncio.sleep(60)
+
+        more = {"timeouts": {"connect_seconds": 2}, "retry": {"max_retries": 0}}
+        async with (
+            ScriptedEngine(lambda _: scripts.pop(0)) as engine,
+            LiveGateway(pools=pool(engine, **more), clock=clock) as gateway,
+        ):
+            assert (await gateway.post(chat())).status == 200
+            monkeypatch.setattr("forebay.gateway.http1.upstream.open_connection", never)
+            asked = asyncio.create_task(gateway.post(chat()))
+            await eventually(lambda: not scripts)
+            (exchange,) = gateway.station.gateway.exchanges.values()
+            await eventually(lambda: not exchange.connected)
+            await self.drive(gateway, clock, 2)
+            assert gateway.in_flight() == 1
+            await self.drive(gateway, clock, 1)
+            got = await asked
+            assert (got.status, got.error()["code"]) == (503, "engine_connect")
+            await gateway.settled()
+
 
 class Gated(ScriptedEngine):
     """Plays one action for each release of a semaphore."""

@@ -41,7 +41,7 @@ class Exchange:
     """
 
     __slots__ = (
-        "attempt", "beat_at", "body", "call", "connected", "content_sent", "dispatched_at", "gateway", "last_at", "opened_at", "over",
+        "attempt", "beat_at", "body", "call", "connected", "connecting_at", "content_sent", "dispatched_at", "gateway", "last_at", "opened_at", "over",
         "reading", "refused", "renames", "reply", "reply_bytes", "request", "shown_id", "status", "told_at", "tries", "understood",
     )  # fmt: skip
 
@@ -68,7 +68,7 @@ class Exchange:
         self.attempt: Attempt | None = None
         self.reading: Reading | None = None
         self.opened_at = opened_at
-        self.dispatched_at = self.last_at = self.told_at = self.beat_at = 0
+        self.dispatched_at = self.connecting_at = self.last_at = self.told_at = self.beat_at = 0
         self.connected = False  # the attempt's request has been written
         self.content_sent = False
         self.renames = False  # the engine knows the model by another name than the client
@@ -88,7 +88,7 @@ class Exchange:
             self._drop_reading()
         self.connected = False
         self.renames = command.model != self.understood.request.model
-        self.dispatched_at = self.last_at = self.gateway.clock()
+        self.dispatched_at = self.connecting_at = self.last_at = self.gateway.clock()
         try:
             head, body = outgoing(self.request, self.understood, self.body, command, pool)
             self.call = self.gateway.upstreams.send(command.endpoint.url, head, body, self)
@@ -121,6 +121,11 @@ class Exchange:
         self._over(self.gateway.clock())
 
     # --- what the engine sends (Sink)
+
+    def on_connecting(self) -> None:
+        """The clock for the connection starts again."""
+        self.connected = False
+        self.connecting_at = self.gateway.clock()
 
     def on_connected(self) -> None:
         """The clock for the connection stops; that for the first content runs since the dispatch."""
@@ -231,7 +236,7 @@ class Exchange:
             else:
                 self._tell_progress(at)
                 self._beat(at, heartbeat_seconds)
-        elif not self.connected and at - self.dispatched_at > timeouts.connect_seconds * SECOND_US:
+        elif not self.connected and at - self.connecting_at > timeouts.connect_seconds * SECOND_US:
             self.fail(FailureKind.CONNECT)
         elif at - self.dispatched_at > timeouts.first_content_seconds * SECOND_US:
             self.fail(FailureKind.FIRST_CONTENT_TIMEOUT)

@@ -64,7 +64,7 @@ class Ingress:
         request_id = self._ids.unique(shown, gateway.exchanges)
         arrived_at = gateway.clock()
         try:
-            body = decode_body(request.header(b"content-encoding"), body, self._max_body_bytes)
+            body = self._decoded(request, body, reply)
             understood = understand(api, body, self._intake, request_id, gateway.directory.family_of)
         except (Refusal, CodingError) as refusal:
             echo = [(b"x-request-id", shown.encode())]
@@ -83,6 +83,17 @@ class Ingress:
         exchange = Exchange(gateway, request, understood, body, reply, shown, arrived_at)
         gateway.exchanges[request_id] = exchange
         gateway.driver.feed(Arrived(gateway.clock(), understood.request))
+
+    def _decoded(self, request: Request, body: bytes | bytearray, reply: ReplyWriter) -> bytes | bytearray:
+        """The body without its content coding, counted as held if that made it another. Raises CodingError."""
+        decoded = decode_body(request.header(b"content-encoding"), body, self._max_body_bytes)
+        if decoded is not body:
+            budget = self._gateway.budget
+            if budget.used_bytes + len(decoded) > budget.max_bytes:
+                message = "too many request bodies are being held; try again later"
+                raise CodingError(503, "buffers-full", message)
+            reply.hold(len(decoded))
+        return decoded
 
     def on_gone(self, reply: ReplyWriter) -> None:
         """The client left."""

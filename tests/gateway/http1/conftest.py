@@ -166,6 +166,9 @@ class Ear:
             self.ended.set()
         self.act(what)
 
+    def on_connecting(self):
+        self.hear("connecting")
+
     def on_connected(self):
         self.hear("connected")
 

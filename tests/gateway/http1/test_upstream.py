@@ -44,7 +44,7 @@ async def test_a_stale_connection_is_found_out_and_the_request_sent_again_once(u
     engine.script = closes_on_second_request()
     await engine.call(upstreams)
     ear = await engine.call(upstreams)
-    assert ear.names == ["connected", "connected", "head", "data", "end"]
+    assert ear.names == ["connected", "connecting", "connected", "head", "data", "end"]
     assert engine.connections == 2
     assert engine.heads == [REQUEST, REQUEST]
 

@@ -16,6 +16,10 @@ if TYPE_CHECKING:
 class Sink(Protocol):
     """Hears of one call, from the event loop, and must not block. Exactly one of `on_end` and `on_lost`, and last."""
 
+    def on_connecting(self) -> None:
+        """A kept connection turned out to be closed: a fresh one is being opened, and `on_connected` will come again."""
+        ...
+
     def on_connected(self) -> None:
         """The request is being written. With an idle connection at hand this comes before `send` returns."""
         ...

@@ -119,6 +119,7 @@ class Upstreams:
     def resend(self, call: Call) -> bool:
         """Send again, on a fresh connection: the other idle ones may be as stale. False if all is being closed."""
         if not self._closed:
+            call.sink.on_connecting()
             self._open(call)
         return not self._closed
 
