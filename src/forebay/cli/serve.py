@@ -16,6 +16,7 @@ from forebay.config.document import Document
 from forebay.config.errors import ConfigError
 from forebay.config.settings import AccessLogSettings
 from forebay.gateway.station import Station
+from forebay.runtime.allocator import keep_freed_memory
 from forebay.telemetry.access_log import AccessLog
 
 
@@ -48,6 +49,7 @@ def run(options: argparse.Namespace) -> int:
             file=sys.stderr,
         )
         return 2
+    keep_freed_memory()
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         return runner.run(_serve(options))
 
