@@ -259,7 +259,7 @@ class Swap:
         self._due = False
         self._before = {}
 
-    def __call__(self, request, understood, body, command, pool, shown_id):
+    def __call__(self, request, understood, body, command, pool):
         self._sent += 1
         self._due |= self._sent % ONE_IN == 0
         mine = (understood, bytes(body))
@@ -268,9 +268,9 @@ class Swap:
         self._before[kind] = mine
         if self._due and other[1] != mine[1]:
             self._due = False
-            self.swapped.append(shown_id)
+            self.swapped.append(understood.request.request_id)
             understood, body = other
-        return OUTGOING(request, understood, body, command, pool, shown_id)
+        return OUTGOING(request, understood, body, command, pool)
 
 
 OUTGOING = exchange.outgoing
