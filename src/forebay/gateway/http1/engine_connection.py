@@ -218,7 +218,10 @@ class EngineConnection(asyncio.Protocol):
                 self._told_head = True
                 call.sink.on_head(self._status, self._take_headers(call))
             if self._pieces and not call.done:
-                data = self._take_pieces()
+                pieces, self._pieces = self._pieces, []
+                data = pieces[0] if len(pieces) == 1 else b"".join(pieces)
+                if self._gunzip is not None:
+                    data = self._gunzip.feed(data)
                 if data:
                     call.sink.on_data(data)
             if self._ended and not call.done:
@@ -237,11 +240,6 @@ class EngineConnection(asyncio.Protocol):
             return headers
         self._gunzip = Gunzip(MAX_DECODED_BYTES)
         return decoded
-
-    def _take_pieces(self) -> bytes:
-        pieces, self._pieces = self._pieces, []
-        data = pieces[0] if len(pieces) == 1 else b"".join(pieces)
-        return self._gunzip.feed(data) if self._gunzip is not None else data
 
     def _finish(self, call: Call) -> None:
         if self._gunzip is not None and not self._gunzip.complete:

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from http import HTTPStatus
 from typing import Protocol
 
-from forebay.gateway.http1.writing import Data, write_together
+from forebay.gateway.http1.writing import JOIN_BYTES, Data, write_together
 
 _STATUS_LINES = {
     status.value: f"HTTP/1.1 {status.value} {status.phrase}\r\n".encode() for status in HTTPStatus
@@ -99,10 +99,13 @@ class ReplyWriter:
             return
         if self._left is not None:
             self._left -= size
-        if self._chunked:
+        if not self._chunked:
+            self._send(data)
+        elif size >= JOIN_BYTES or self._held:
             self._send(b"%x\r\n" % size, data, b"\r\n")
         else:
-            self._send(data)
+            # The event of a stream: the same, in one step.
+            self._line.transport.write(b"".join((b"%x\r\n" % size, data, b"\r\n")))
 
     def end(self) -> None:
         """Finish the message. A body that differs from its announced length breaks the connection: the client must notice."""

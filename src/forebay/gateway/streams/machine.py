@@ -151,7 +151,7 @@ class StreamMachine(ABC):
         typical = self._typical.current
         if typical is not None and (shown := typical.shown(event)) is not None:
             self._typical.hits += 1
-            self.tally.count_piece(is_reasoning=typical.is_reasoning)
+            self.tally.count_piece(typical.is_reasoning)
             return shown
         return self._pass_parsed(event, at)
 

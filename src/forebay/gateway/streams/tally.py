@@ -54,7 +54,7 @@ class Tally:
         """Tokens out so far: the engine's word, or one for each delta, whichever is more."""
         return max(self.deltas, self.reported.completion_tokens if self.reported else 0)
 
-    def count_piece(self, *, is_reasoning: bool) -> None:
+    def count_piece(self, is_reasoning: bool) -> None:
         """Count a piece of text that is not the first of its kind."""
         self.deltas += 1
         if is_reasoning:
