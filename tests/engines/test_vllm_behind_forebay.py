@@ -17,14 +17,6 @@ pytestmark = [
 ]
 
 
-@pytest.fixture(scope="module")
-def engine(tmp_path_factory):
-    process = launch.EngineProcess(vllm_cpu.vllm(launch.free_port()), tmp_path_factory.mktemp("logs"))
-    process.start(vllm_cpu.START_SECONDS)
-    yield process
-    process.stop(grace_seconds=15)
-
-
 def gateway_before(engine):
     pool = {
         "model": launch.TINYVLM,

@@ -18,14 +18,6 @@ pytestmark = [
 ]
 
 
-@pytest.fixture(scope="module")
-def engine(tmp_path_factory):
-    process = launch.EngineProcess(vllm_cpu.vllm(launch.free_port()), tmp_path_factory.mktemp("logs"))
-    process.start(vllm_cpu.START_SECONDS)
-    yield process
-    process.stop(grace_seconds=15)
-
-
 def exchange(engine, method, path, body=None):
     connection = http.client.HTTPConnection("127.0.0.1", engine.spec.port, timeout=60)
     try:
