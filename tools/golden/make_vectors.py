@@ -16,6 +16,7 @@ import numpy as np
 import torch
 import torchvision_operators  # noqa: F401  before anything imports torchvision
 import transformers
+from asking import SIZES, asked, bare, blank, image_set
 from transformers.models.gemma3.image_processing_pil_gemma3 import Gemma3ImageProcessorPil
 from transformers.models.got_ocr2.image_processing_pil_got_ocr2 import GotOcr2ImageProcessorPil
 from transformers.models.internvl.processing_internvl import InternVLProcessor
@@ -32,55 +33,8 @@ from transformers.video_processing_utils import BaseVideoProcessor
 from transformers.video_utils import VideoMetadata
 
 SEED = 20_260_101
-SIZES = 360
 TARGET = Path(__file__).resolve().parents[2] / "tests" / "golden"
 PINPOINTS = [[336, 672], [672, 336], [672, 672], [1008, 336], [336, 1008]]
-
-
-def sizes(chance):
-    """Fixed corners, then sides drawn evenly over their logarithm, as real pictures and hostile ones both come."""
-    corners = [
-        (1, 1),
-        (1, 200),
-        (200, 1),
-        (1, 201),
-        (2000, 10),
-        (2001, 10),
-        (1, 30000),
-        (16384, 16384),
-        (448, 448),
-    ]
-    drawn = [
-        (round(2 ** chance.uniform(0, 13.6)), round(2 ** chance.uniform(0, 13.6))) for _ in range(SIZES // 2)
-    ]
-    usual = [(chance.randint(32, 4096), chance.randint(32, 4096)) for _ in range(SIZES // 2)]
-    return corners + drawn + usual
-
-
-def asked(question, *arguments):
-    """The answer, or None where the package refuses: an extreme aspect, or a clip of too few frames to sample."""
-    try:
-        return question(*arguments)
-    except (ValueError, ZeroDivisionError):
-        return None
-
-
-def bare(kind, **attributes):
-    """A processor without tokenizer or checkpoint: its own methods, over these attributes."""
-    processor = object.__new__(kind)
-    for name, value in attributes.items():
-        setattr(processor, name, value)
-    return processor
-
-
-def blank(width, height):
-    """A picture of that shape that takes no memory."""
-    return np.broadcast_to(np.uint8(0), (3, height, width))
-
-
-def image_set(settings, question, chance):
-    rows = [[width, height, asked(question, width, height)] for width, height in sizes(chance)]
-    return {"settings": settings, "columns": ["width", "height", "tokens"], "rows": rows}
 
 
 def qwen_images(settings, chance):
