@@ -19,6 +19,7 @@ IDLE = {
     "abilities": -1,
     "roles": int(Role.ALL),
     "context_tokens": NAN,
+    "encoder_budget_tokens": float("inf"),
     "in_flight": 0.0,
     "max_in_flight": float("inf"),
     "running": NAN,

@@ -110,6 +110,7 @@ one_row = st.fixed_dictionaries(
         "abilities": st.sampled_from([-1, 0]),
         "context_tokens": st.sampled_from([math.nan, 60.0, 5000.0]),
         "in_flight": st.integers(0, 9).map(float),
+        "encoder_budget_tokens": st.sampled_from([math.inf, 50.0]),
         "max_in_flight": st.sampled_from([math.inf, 4.0]),
         "running": unsure,
         "waiting": unsure,

@@ -11,7 +11,7 @@ from forebay.placement.common import CommonSettings, common_filters
 from forebay.placement.shares import listed
 from forebay.placement.sieve import Sieve
 
-MOVING = ["context", "saturation"]
+MOVING = ["context", "encoder-budget", "saturation"]
 
 
 def sieve():
@@ -54,7 +54,7 @@ def test_each_set_of_needs_has_its_own_answer(row, pool, ask):
 def test_a_retry_is_asked_for_apart(row, pool, ask):
     subject, facts = sieve(), pool(row(0), row(1))
     assert names(subject.needed(ask(), facts)) == MOVING
-    assert names(subject.needed(ask(tried=(1,)), facts)) == ["context", "tried", "saturation"]
+    assert names(subject.needed(ask(tried=(1,)), facts)) == ["context", "encoder-budget", "tried", "saturation"]
     assert names(subject.needed(ask(tried=(7,)), facts)) == MOVING
 
 
@@ -63,7 +63,7 @@ def test_the_answer_holds_until_the_standing_changes(row, pool, ask):
     assert names(subject.needed(ask(), facts)) == MOVING
     facts.rows[1].usable = 0.0
     facts.standing = object()
-    assert names(subject.needed(ask(), facts)) == ["context", "health", "saturation"]
+    assert names(subject.needed(ask(), facts)) == ["context", "encoder-budget", "health", "saturation"]
 
 
 @pytest.mark.parametrize("name", PROFILES)

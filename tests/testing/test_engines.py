@@ -139,8 +139,6 @@ def test_an_engine_comes_back_on_its_port_after_a_crash_and_after_a_stop(tmp_pat
         second = engine.pid
         engine.restart()
         assert len({first, second, engine.pid}) == 3
-        # An answer proves that the main loop runs: before it does, SIGTERM ends the process without a word.
-        assert chat(engine, text("hello"), max_tokens=1)["model"] == launch.TINYVLM
         with pytest.raises(launch.EngineFailed, match="already runs"):
             engine.spawn()
     assert engine.pid is None

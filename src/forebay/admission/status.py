@@ -46,6 +46,15 @@ FORMATS = Ability.WEBP | Ability.TIFF | Ability.HEIC | Ability.AVIF
 TOO_LONG = Answer(400, "context-length-exceeded", "the prompt is longer than any endpoint's context")
 
 
+def too_large_for_encoder(item_tokens: int, budget_tokens: int) -> Answer:
+    """What to say when one medium costs `item_tokens`, and the largest encoder budget of any endpoint is less."""
+    message = (
+        f"one media item costs {item_tokens} tokens, and the largest encoder budget of this model's endpoints is "
+        f"{budget_tokens}: send fewer frames, a smaller picture or a shorter sound"
+    )
+    return Answer(400, "encoder-budget-exceeded", message)
+
+
 def not_capable(missing: Ability) -> Answer:
     """What to say when no endpoint has every ability that a request needs. `missing` are those that none has at all."""
     formats = missing & FORMATS

@@ -242,14 +242,7 @@ class Conductor:
         pool.queue.pop_ready(place, lambda request_id: self._journeys[request_id].request.needs)
 
     def _reject_unplaced(self, journey: Journey, placement: Placement, at: int) -> None:
-        emptied = emptied_by(placement)
-        answer = _ANSWERS.get(emptied, status.NO_ENDPOINTS)
-        if emptied == "ability":
-            pool = journey.pool
-            known = functools.reduce(
-                operator.or_, (pool.row(slot).abilities for slot in placement.filters[-1].dropped)
-            )
-            answer = status.not_capable(journey.request.needs & ~Ability(int(known)))
+        answer = _unplaced(journey, placement)
         retry_after = retry_after_seconds(journey.pool.changes(), at) if answer.status == 503 else 0
         reject = _reject(journey.request.request_id, answer, retry_after=retry_after)
         self._end(journey, Ending.REJECTED, answer.code, at, reject=reject)
@@ -325,6 +318,20 @@ class Conductor:
 
 def _reject(request_id: str, answer: Answer, *, retry_after: int = 0, relay: bool = False) -> Reject:
     return Reject(request_id, answer.status, answer.code, answer.message, retry_after, relay)
+
+
+def _unplaced(journey: Journey, placement: Placement) -> Answer:
+    """What the client is told: by the filter that dropped the last candidates, and by what it read of them."""
+    emptied = emptied_by(placement)
+    if emptied not in ("ability", "encoder-budget"):
+        return _ANSWERS.get(emptied, status.NO_ENDPOINTS)
+    dropped = [journey.pool.row(slot) for slot in placement.filters[-1].dropped]
+    if emptied == "ability":
+        known = functools.reduce(operator.or_, (e.abilities for e in dropped))
+        return status.not_capable(journey.request.needs & ~Ability(int(known)))
+    assert journey.ask is not None, "what was not placed was asked for"
+    budget = max(e.encoder_budget_tokens for e in dropped)
+    return status.too_large_for_encoder(journey.ask.largest_item_tokens, int(budget))
 
 
 def _decision(journey: Journey, placement: Placement, at: int) -> Decision:

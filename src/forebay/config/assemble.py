@@ -142,6 +142,7 @@ def _endpoint(document: Document, path: str, file: EndpointFile, slot: int, urls
         numa_node=file.numa_node,
         preprocess_numa_node=file.preprocess_numa_node,
         max_in_flight=file.max_in_flight,
+        encoder_budget_tokens=file.encoder_budget_tokens,
     )
 
 

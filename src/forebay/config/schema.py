@@ -38,6 +38,9 @@ class EndpointFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_o
     preprocess_numa_node: Count | None = None
     # Requests that this gateway may have open there; 0 for no bound. Engines batch, and queue on their own.
     max_in_flight: Count = 0
+    # Most tokens of one picture, sound or clip that its encoder takes (vLLM: max_num_encoder_input_tokens, by default its
+    # max_num_batched_tokens); 0 for no bound. Engines set that room aside at their start, and do not tell how much.
+    encoder_budget_tokens: Count = 0
 
 
 class PoolFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):

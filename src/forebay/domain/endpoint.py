@@ -9,7 +9,7 @@ class Endpoint(msgspec.Struct, frozen=True, gc=False):
     """A routable address and what its owner declared of it. Unstated is empty or None, never a guess.
 
     `slot` is its place in the conductor's tables, unique among live endpoints. `max_in_flight` is a bound on requests
-    that this gateway has open there, 0 for none.
+    that this gateway has open there, and `encoder_budget_tokens` on the tokens of one medium; 0 for none.
     """
 
     slot: int
@@ -22,6 +22,7 @@ class Endpoint(msgspec.Struct, frozen=True, gc=False):
     numa_node: int | None = None
     preprocess_numa_node: int | None = None
     max_in_flight: int = 0
+    encoder_budget_tokens: int = 0
 
 
 class EndpointView(msgspec.Struct, frozen=True, gc=False):

@@ -28,6 +28,7 @@ class Facts(Protocol):
     abilities: Quantity  # int bit set of Ability
     roles: Quantity  # int bit set of Role
     context_tokens: Quantity  # longest sequence, NaN unknown
+    encoder_budget_tokens: Quantity  # most tokens of one medium that its encoder takes, inf for no bound
     in_flight: Quantity  # requests that this gateway has open there, exact
     max_in_flight: Quantity  # bound on in_flight, inf for none
     running: Quantity  # scraped requests running, NaN unknown
@@ -83,7 +84,7 @@ class Ask:
     of its media already encoded, and how much of it. `tried` are the slots where this request has failed.
 
     What would be the same for every endpoint is worked out once: `needs` as a plain int (arithmetic of flags is dear),
-    and the demand's `prompt_tokens` and `media_tokens`.
+    the demand's `prompt_tokens` and `media_tokens`, and the tokens of the largest medium, without the marks around it.
     """
 
     __slots__ = (
@@ -91,6 +92,7 @@ class Ask:
         "cached_tokens",
         "demand",
         "encoded_patches",
+        "largest_item_tokens",
         "media_tokens",
         "needs",
         "prompt_tokens",
@@ -116,4 +118,5 @@ class Ask:
         self.tried = tried
         self.needs = int(request.needs)
         self.media_tokens = demand.media_tokens
+        self.largest_item_tokens = max([item.tokens for item in request.media]) if request.media else 0
         self.prompt_tokens = demand.text_tokens + self.media_tokens

@@ -28,6 +28,7 @@ class Row:
     abilities: int
     roles: int
     context_tokens: float
+    encoder_budget_tokens: float
     in_flight: float
     max_in_flight: float
     running: float
@@ -59,6 +60,7 @@ class Row:
         self.abilities = ANY_ABILITY
         self.roles = int(endpoint.role)
         self.max_in_flight = float(endpoint.max_in_flight or "inf")
+        self.encoder_budget_tokens = float(endpoint.encoder_budget_tokens or "inf")
         self.numa_apart = _numa_apart(endpoint)
         self.ramp = 1.0
 
@@ -92,6 +94,7 @@ class Columns:
     abilities: Quantity
     roles: Quantity
     context_tokens: Quantity
+    encoder_budget_tokens: Quantity
     in_flight: Quantity
     max_in_flight: Quantity
     running: Quantity

@@ -7,6 +7,7 @@ import msgspec
 from forebay.placement.filters.ability import HasAbility
 from forebay.placement.filters.context import FitsContext
 from forebay.placement.filters.draining import NotDraining
+from forebay.placement.filters.encoder_budget import FitsEncoder
 from forebay.placement.filters.health import Usable
 from forebay.placement.filters.model import ServesModel
 from forebay.placement.filters.role import HasRole
@@ -31,6 +32,7 @@ def common_filters(settings: CommonSettings) -> tuple[Filter, ...]:
         HasAbility(),
         HasRole(),
         FitsContext(settings.context_text_share),
+        FitsEncoder(),
         NotDraining(),
         Usable(),
         Untried(),

@@ -75,13 +75,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
     for path in filter(None, (options.model, options.mmproj)):
         if not Path(path).is_file():
             raise SystemExit(f"no model file at {path}")
+    # Heard from the start: the server answers health checks before its constructor returns, so an owner may end it then.
+    stop = threading.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: stop.set())
     try:
         server = xllamacpp.Server(parameters(options))
     except RuntimeError as error:
         raise SystemExit(f"{error} The lines above say why.") from None
-    stop = threading.Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: stop.set())
     if options.watch_stdin:
         stop_when_stdin_closes()
     print(f"listening on {server.listening_address}", flush=True)  # noqa: T201  a line for the log file
