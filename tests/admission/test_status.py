@@ -44,3 +44,10 @@ def test_p13_a_modality_that_no_endpoint_takes_is_named():
 
 def test_abilities_that_no_endpoint_has_together():
     assert status.not_capable(Ability(0)) is status.NOT_CAPABLE
+
+
+def test_an_encoder_budget_is_told_with_its_numbers():
+    answer = status.too_large_for_encoder(35_880, 16_384)
+    assert (answer.status, answer.code) == (400, "encoder-budget-exceeded")
+    assert "35880 tokens" in answer.message
+    assert "16384" in answer.message

@@ -394,3 +394,17 @@ def test_lengths_are_learned_by_the_answer():
         book >> Finished(9, R0, Usage(20, 2_000 * choices, 0, reported=True))
         means.append(book.conductor.pools["m"].demand(request()).expected_output_tokens)
     assert means[0] == means[1] > 200
+
+
+def test_p11_a_medium_goes_where_the_encoder_takes_it_and_nowhere_with_the_numbers():
+    endpoints = (endpoint(0, encoder_budget_tokens=300), endpoint(1, encoder_budget_tokens=399), endpoint(2))
+    book = play(conductor(pool(endpoints)))
+    seen = Ability.TEXT | Ability.CHAT | Ability.IMAGE
+    book >> Arrived(0, request(needs=seen, media=(picture(400),))) << Dispatch
+    assert book.last.endpoint.slot == 2
+    book = play(conductor(pool(endpoints[:2])))
+    book >> Arrived(0, request(needs=seen, media=(picture(400),))) << Reject
+    assert (book.last.status, book.last.code) == (400, "encoder-budget-exceeded")
+    assert "400 tokens" in book.last.message
+    assert "399" in book.last.message
+    assert book.outcomes[0].reason == "encoder-budget-exceeded"

@@ -7,7 +7,7 @@ import pytest
 
 from forebay.domain.ability import Ability, Role
 from forebay.domain.facts import Ask
-from forebay.domain.request import Api, Demand, InferenceRequest, TextMeasure
+from forebay.domain.request import Api, Demand, InferenceRequest, MediaItem, TextMeasure
 
 NAN = float("nan")
 INTS = {"slot", "abilities", "roles"}
@@ -60,7 +60,9 @@ def pool_of(*rows, columns=False):
     return SimpleNamespace(rows=rows, columns=columns_of(rows) if columns else None, standing=object())
 
 
-def ask_of(at=1_000_000, cached=None, encoded=None, tried=(), needs=Ability.TEXT | Ability.CHAT, **demand):
+def ask_of(
+    at=1_000_000, cached=None, encoded=None, tried=(), needs=Ability.TEXT | Ability.CHAT, items=(), **demand
+):
     wants = {
         "text_tokens": 100,
         "image_tokens": 0,
@@ -71,7 +73,10 @@ def ask_of(at=1_000_000, cached=None, encoded=None, tried=(), needs=Ability.TEXT
         "body_bytes": 1_000,
         "exact": True,
     } | demand
-    request = InferenceRequest("r", Api.CHAT, "m", needs, TextMeasure(ascii_bytes=400, messages=1))
+    media = tuple(
+        MediaItem(Ability.IMAGE, 0, i, "image/png", tokens=tokens) for i, tokens in enumerate(items)
+    )
+    request = InferenceRequest("r", Api.CHAT, "m", needs, TextMeasure(ascii_bytes=400, messages=1), media)
     return Ask(request, Demand(**wants), at, cached or {}, encoded or {}, tried)
 
 

@@ -137,6 +137,7 @@ asks = st.fixed_dictionaries(
         "encoder_patches": st.integers(0, 2000),
         "cached": st.dictionaries(st.integers(0, 12), st.floats(0, 900), max_size=4),
         "encoded": st.dictionaries(st.integers(0, 12), st.floats(0, 2000), max_size=4),
+        "items": st.lists(st.integers(0, 100), max_size=3),
         "tried": st.lists(st.integers(0, 12), max_size=2).map(tuple),
     }
 )

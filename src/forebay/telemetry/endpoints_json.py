@@ -15,6 +15,7 @@ FLAGS = ("usable", "draining", "serves")
 COUNTS = (
     "in_flight",
     "max_in_flight",
+    "encoder_budget_tokens",
     "running",
     "waiting",
     "foreign",

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forebay.intake.tokens.sampling import FrameSampling
+from forebay.intake.tokens.sampling import AssumedClip, FrameSampling
 
 
 @pytest.mark.parametrize(
@@ -29,3 +29,22 @@ def test_count(sampling, frames, seconds, multiple, taken):
 def test_never_none_and_never_more_than_there_are(frames, duration_us, multiple, num_frames):
     for sampling in (FrameSampling(), FrameSampling(num_frames=num_frames)):
         assert 1 <= sampling.count(frames, duration_us, multiple) <= frames
+
+
+@pytest.mark.parametrize(
+    ("told", "filled"),
+    [
+        ((64, 48, 90, 3_000_000), (64, 48, 90, 3_000_000, True)),
+        ((0, 0, 0, 0), (1280, 720, 900, 30_000_000, False)),
+        ((64, 48, 0, 2_000_000), (64, 48, 60, 2_000_000, False)),
+        ((64, 48, 60, 0), (64, 48, 60, 2_000_000, False)),
+        ((64, 0, 0, 1), (1280, 720, 1, 1, False)),
+    ],
+)
+def test_unknown_measures_are_filled_in_from_known_ones_and_else_assumed(told, filled):
+    assert tuple(AssumedClip().fill(*told)) == filled
+
+
+def test_what_is_assumed_is_a_setting():
+    assumed = AssumedClip(width=320, height=240, seconds=5, frames_per_second=10)
+    assert tuple(assumed.fill(0, 0, 0, 0)) == (320, 240, 50, 5_000_000, False)

@@ -8,6 +8,7 @@ from forebay.domain.ability import Ability, Role
 from forebay.placement.filters.ability import HasAbility
 from forebay.placement.filters.context import FitsContext
 from forebay.placement.filters.draining import NotDraining
+from forebay.placement.filters.encoder_budget import FitsEncoder
 from forebay.placement.filters.health import Usable
 from forebay.placement.filters.model import ServesModel
 from forebay.placement.filters.role import HasRole
@@ -71,3 +72,21 @@ def test_slots_that_were_tried_are_dropped(row, columns, ask):
 )
 def test_only_what_is_sure_is_held_against_a_context(demand, context, kept, row, ask):
     assert FitsContext(0.5).keep(ask(**demand), row(context_tokens=context)) is kept
+
+
+@pytest.mark.parametrize(
+    ("items", "budget", "kept"),
+    [
+        ((), 1.0, True),
+        ((400,), 400.0, True),
+        ((401,), 400.0, False),
+        ((400, 400, 400), 400.0, True),  # each is encoded on its own
+        ((10, 401, 10), 400.0, False),
+        ((10**9,), math.inf, True),
+    ],
+)
+def test_the_largest_medium_decides_whether_an_encoder_takes_it(items, budget, kept, row, columns, ask):
+    question = ask(items=items)
+    assert FitsEncoder().keep(question, row(encoder_budget_tokens=budget)) is kept
+    over_columns = FitsEncoder().keep(question, columns([row(0, encoder_budget_tokens=budget), row(1)]))
+    assert over_columns.tolist() == [kept, True]

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from forebay.domain.ability import Ability
 from forebay.intake.tokens.family import ImageRules, MediaCost, Positive
-from forebay.intake.tokens.sampling import FrameSampling, assume
+from forebay.intake.tokens.sampling import AssumedClip, FrameSampling
 
 # <img> and </img>, around a picture and around each frame of a clip.
 WRAPPER_TOKENS = 2
@@ -37,6 +37,7 @@ class InternVL(ImageRules, frozen=True, forbid_unknown_fields=True, kw_only=True
     max_tiles: Positive = 12
     thumbnail: bool = True
     sampling: FrameSampling = FrameSampling(num_frames=32)
+    assumed_clip: AssumedClip = AssumedClip()
 
     def picture(self, width: int, height: int) -> MediaCost:
         """See ImageRules."""
@@ -48,8 +49,8 @@ class InternVL(ImageRules, frozen=True, forbid_unknown_fields=True, kw_only=True
 
     def video(self, width: int, height: int, frames: int, duration_us: int) -> MediaCost:
         """See Family. Not exact, since the frames' labels are text, which each tokenizer cuts its own way."""
-        _, _, frames, duration_us, _ = assume(width, height, frames, duration_us)
-        taken = self.sampling.count(frames, duration_us)
+        clip = self.assumed_clip.fill(width, height, frames, duration_us)
+        taken = self.sampling.count(clip.frames, clip.duration_us)
         labels = sum(FRAME_LABEL_TOKENS + len(str(index)) for index in range(1, taken + 1)) - 1
         wrapper = WRAPPER_TOKENS * taken + labels
         return MediaCost(self.tokens_per_tile * taken, wrapper, self._patches(taken), exact=False)

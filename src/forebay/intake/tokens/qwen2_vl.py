@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 from forebay.domain.ability import Ability
 from forebay.intake.tokens.family import ImageRules, MediaCost, Positive
-from forebay.intake.tokens.sampling import FrameSampling, assume
+from forebay.intake.tokens.sampling import AssumedClip, FrameSampling
 from forebay.intake.tokens.smart_resize import Resizer, smart_resize, within_aspect
 
 # vision_start and vision_end, which the chat template writes around the placeholders.
@@ -48,6 +48,7 @@ class Qwen2VL(ImageRules, frozen=True, forbid_unknown_fields=True, kw_only=True)
     cap_pixels_per_frame: bool = False
     max_video_tokens: Positive = 128_000
     sampling: FrameSampling = FrameSampling()
+    assumed_clip: AssumedClip = AssumedClip()
     resizer: Resizer = "transformers"
 
     def picture(self, width: int, height: int) -> MediaCost:
@@ -57,7 +58,7 @@ class Qwen2VL(ImageRules, frozen=True, forbid_unknown_fields=True, kw_only=True)
 
     def video(self, width: int, height: int, frames: int, duration_us: int) -> MediaCost:
         """See Family."""
-        width, height, frames, duration_us, known = assume(width, height, frames, duration_us)
+        width, height, frames, duration_us, known = self.assumed_clip.fill(width, height, frames, duration_us)
         wanted = self.sampling.count(frames, duration_us, self.temporal_patch_size)
         taken = math.ceil(
             frames / (frames / wanted)

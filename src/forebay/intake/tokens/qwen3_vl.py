@@ -7,7 +7,7 @@ import numpy as np
 
 from forebay.domain.ability import Ability
 from forebay.intake.tokens.family import MICROSECONDS, ImageRules, MediaCost, Positive
-from forebay.intake.tokens.sampling import FrameSampling, assume
+from forebay.intake.tokens.sampling import AssumedClip, FrameSampling
 from forebay.intake.tokens.smart_resize import Resizer, resize_volume, smart_resize, within_aspect
 
 # vision_start and vision_end, around a picture and around each layer of a clip.
@@ -45,6 +45,7 @@ class Qwen3VL(ImageRules, frozen=True, forbid_unknown_fields=True, kw_only=True)
     cap_pixels_per_frame: bool = False
     max_video_tokens: Positive = 768
     sampling: FrameSampling = FrameSampling()
+    assumed_clip: AssumedClip = AssumedClip()
     resizer: Resizer = "transformers"
 
     def picture(self, width: int, height: int) -> MediaCost:
@@ -59,7 +60,7 @@ class Qwen3VL(ImageRules, frozen=True, forbid_unknown_fields=True, kw_only=True)
 
     def video(self, width: int, height: int, frames: int, duration_us: int) -> MediaCost:
         """See Family. The time stamps before each layer count as wrapper tokens."""
-        width, height, frames, duration_us, known = assume(width, height, frames, duration_us)
+        width, height, frames, duration_us, known = self.assumed_clip.fill(width, height, frames, duration_us)
         taken = self.sampling.count(frames, duration_us)
         cells = self._frame_cells(width, height, taken)
         layers = -(-taken // self.temporal_patch_size)

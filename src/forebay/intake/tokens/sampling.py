@@ -1,5 +1,7 @@
 """How many frames of a clip an engine takes."""
 
+from typing import NamedTuple
+
 import msgspec
 
 from forebay.intake.tokens.family import MICROSECONDS, Positive, PositiveFloat
@@ -27,17 +29,32 @@ class FrameSampling(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return max(1, taken)
 
 
-# What a clip of unknown measures is taken for: half a minute of 720p at 30 frames a second.
-ASSUMED_WIDTH, ASSUMED_HEIGHT, ASSUMED_FRAMES, ASSUMED_DURATION_US = 1_280, 720, 900, 30 * MICROSECONDS
+class Clip(NamedTuple):
+    """A clip's measures, and whether all of them are `known` from its header."""
+
+    width: int
+    height: int
+    frames: int
+    duration_us: int
+    known: bool
 
 
-def assume(width: int, height: int, frames: int, duration_us: int) -> tuple[int, int, int, int, bool]:
-    """The clip's measures with unknown ones filled in, and whether all of them were known."""
-    known = min(width, height, frames, duration_us) > 0
-    if width < 1 or height < 1:
-        width, height = ASSUMED_WIDTH, ASSUMED_HEIGHT
-    if duration_us < 1:
-        duration_us = frames * MICROSECONDS // 30 if frames > 0 else ASSUMED_DURATION_US
-    if frames < 1:
-        frames = max(1, duration_us * 30 // MICROSECONDS)
-    return width, height, frames, duration_us, known
+class AssumedClip(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """What stands in for measures that a clip's header does not tell: half a minute of 720p at 30 frames a second."""
+
+    width: Positive = 1_280
+    height: Positive = 720
+    seconds: PositiveFloat = 30.0
+    frames_per_second: PositiveFloat = 30.0
+
+    def fill(self, width: int, height: int, frames: int, duration_us: int) -> Clip:
+        """The measures with unknown ones, which are 0, filled in. A known length tells the frames, and the reverse."""
+        known = min(width, height, frames, duration_us) > 0
+        if width < 1 or height < 1:
+            width, height = self.width, self.height
+        if duration_us < 1:
+            seconds = frames / self.frames_per_second if frames > 0 else self.seconds
+            duration_us = max(1, int(seconds * MICROSECONDS))
+        if frames < 1:
+            frames = max(1, int(duration_us * self.frames_per_second / MICROSECONDS))
+        return Clip(width, height, frames, duration_us, known)
