@@ -5,6 +5,7 @@ import pytest
 from forebay.config.assemble import assemble, load
 from forebay.config.document import Document
 from forebay.config.errors import ConfigError
+from forebay.config.secret import KeyRing
 from forebay.domain.ability import Role
 from forebay.placement.profile import Profile
 
@@ -219,6 +220,14 @@ def test_keys_come_from_the_environment_or_a_file_and_are_never_shown(monkeypatc
     assert not assembly.keys.admits(b"Bearer three", None)
     assert not assembly.keys.admits(b"Basic one", None)
     assert not assembly.keys.admits(None, None)
+
+
+def test_a_tenant_is_named_by_its_key_alone():
+    here, there = KeyRing(["one", "two"]), KeyRing(["three", "two"])
+    assert here.tenant_of(b"Bearer two", None) == there.tenant_of(None, b"two")
+    assert here.tenant_of(b"Bearer one", None) != here.tenant_of(b"Bearer two", None)
+    assert here.tenant_of(b"Bearer three", None) == here.tenant_of(None, None) == ""
+    assert len(here.tenant_of(None, b"two")) == 16
 
 
 @pytest.mark.parametrize(

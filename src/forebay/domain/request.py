@@ -64,7 +64,8 @@ class InferenceRequest(msgspec.Struct, frozen=True, gc=False):
     hashes of the prompt's first blocks, media included, first block first: equal lists of hashes mean equal prompts
     so far; `prefix_tokens` tells about how many tokens the prompt has up to the end of each. `needs` are the abilities
     that an endpoint must have. `prompts` counts the prompts or inputs of a batch, all measured together, and `choices`
-    the answers wanted to each; both are at least 1.
+    the answers wanted to each; both are at least 1. `tenant` stands for the key that the client showed, and is empty
+    where none is asked for: what is remembered of one tenant's prompts tells nothing to another.
     """
 
     request_id: str
@@ -81,6 +82,7 @@ class InferenceRequest(msgspec.Struct, frozen=True, gc=False):
     body_bytes: int = 0
     prompts: int = 1
     choices: int = 1
+    tenant: str = ""
 
 
 class Demand(msgspec.Struct, frozen=True, gc=False):

@@ -14,7 +14,7 @@ from forebay.gateway.http1.message import ReplyWriter, Request
 from forebay.gateway.request_ids import RequestIds
 from forebay.intake.refusal import Refusal
 from forebay.intake.settings import IntakeSettings
-from forebay.intake.understand import understand
+from forebay.intake.understand import of_tenant, understand
 from forebay.telemetry.observer import Passage
 
 log = logging.getLogger(__name__)
@@ -66,6 +66,8 @@ class Ingress:
         try:
             body = self._decoded(request, body, reply)
             understood = understand(api, body, self._intake, request_id, gateway.directory.family_of)
+            if self._keys:
+                understood = of_tenant(understood, self._tenant(request))
         except (Refusal, CodingError) as refusal:
             echo = [(b"x-request-id", shown.encode())]
             send_error(
@@ -131,7 +133,10 @@ class Ingress:
     def _admitted(self, request: Request) -> bool:
         if not self._keys or request.path == "/health":
             return True
-        return self._keys.admits(request.header(b"authorization"), request.header(b"x-api-key"))
+        return bool(self._tenant(request))
+
+    def _tenant(self, request: Request) -> str:
+        return self._keys.tenant_of(request.header(b"authorization"), request.header(b"x-api-key"))
 
     def _answer_plain(self, request: Request, reply: ReplyWriter) -> None:
         if request.method in {"GET", "HEAD"}:

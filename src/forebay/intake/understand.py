@@ -141,6 +141,12 @@ def understand(
     return Understood(request, edits)
 
 
+def of_tenant(understood: Understood, tenant: str) -> Understood:
+    """The same, as asked by this tenant."""
+    request = msgspec.structs.replace(understood.request, tenant=tenant)
+    return Understood(request, understood.edits)
+
+
 def _understand_plain(
     form: _Form, text: bytes, settings: IntakeSettings, request_id: str, model: str, chat: PlainChat
 ) -> Understood:
