@@ -122,7 +122,7 @@ RASTERS = {
     "p10_avif_64x48.avif": False,
 }
 # Recognised, and priced at the fallback: their headers are not read for a size.
-UNSIZED = (".tif", ".heic", ".avif")
+UNSIZED = (".heic", ".avif")
 
 
 class TestP10:

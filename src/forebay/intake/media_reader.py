@@ -109,7 +109,7 @@ class MediaReader:
 
     def _probed(self, modality: Ability, media: DataURL, place: Place) -> MediaHeader:
         try:
-            header = probe(media.data, media.declared_mime)
+            header = probe(media.data)
         except MalformedMedia as fault:
             raise bad_request(f"invalid_{_NAMES[modality]}", str(fault), place.path) from None
         if header is None:

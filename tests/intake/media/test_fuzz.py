@@ -31,7 +31,7 @@ RULES = [build(family) for family in FAMILIES]
 
 def survive(data):
     try:
-        header = probe(data, "audio/webm")
+        header = probe(data)
     except MalformedMedia:
         return
     if header is None:

@@ -4,7 +4,8 @@ from struct import pack
 
 import pytest
 
-from forebay.intake.media import exif, gif, jpeg, webp
+from forebay.intake.media import exif
+from forebay.intake.media.formats import gif, jpeg, webp
 from forebay.intake.media.header import MalformedMedia
 from forebay.intake.media.probe import probe
 
@@ -44,7 +45,7 @@ def test_exif_orientation_in_both_byte_orders(order, orientation):
 
 @pytest.mark.parametrize(
     "data",
-    [b"", b"II*\x00", b"XX*\x00" + bytes(20), tiff(0), tiff(9), tiff(6, kind=4), tiff(6)[:-8], b"II*\x00\xff\xff\xff\xff\x00\x00", tiff(6, entries=1)[:9]],
+    [b"", b"II*\x00", b"XX*\x00" + bytes(20), tiff(0), tiff(9), tiff(6, kind=2), tiff(6)[:-8], b"II*\x00\xff\xff\xff\xff\x00\x00", tiff(6, entries=1)[:9]],
 )  # fmt: skip
 def test_unreadable_exif_leaves_the_picture_as_stored(data):
     assert exif.orientation(data) == 1

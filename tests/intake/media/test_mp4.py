@@ -6,8 +6,9 @@ from struct import pack
 import pytest
 
 from forebay.domain.ability import Ability
-from forebay.intake.media import mp4, mp4_track
+from forebay.intake.media import mp4_track
 from forebay.intake.media.boxes import Box, Budget, walk
+from forebay.intake.media.formats import mp4
 from forebay.intake.media.header import MalformedMedia
 from forebay.intake.media.probe import probe
 from forebay.intake.tokens.price import price

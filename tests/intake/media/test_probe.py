@@ -30,13 +30,14 @@ RASTER = [
     ("p10_palette_alpha_64x48.png", "image/png", 1),
     ("p10_progressive_64x48.jpg", "image/jpeg", 1),
     ("p10_bmp_64x48.bmp", "image/bmp", 1),
+    ("p10_tiff_be_64x48.tif", "image/tiff", 1),
 ]
 
 
 @pytest.mark.parametrize(("name", "mime", "frames"), RASTER)
 @pytest.mark.parametrize("shape", [bytes, bytearray, memoryview])
 def test_p10_raster_formats_give_size_and_frames(name, mime, frames, shape):
-    header = probe(shape(case(name)), "image/x-lie")
+    header = probe(shape(case(name)))
     assert (header.mime, header.modality, header.sized) == (mime, Ability.IMAGE, True)
     assert (header.width, header.height, header.frames) == (64, 48, frames)
 
@@ -48,7 +49,7 @@ def test_p10_an_animation_is_priced_as_one_picture(name, mime, frames):
 
 @pytest.mark.parametrize(
     ("name", "mime"),
-    [("p10_heic_64x48.heic", "image/heic"), ("p10_avif_64x48.avif", "image/avif"), ("p10_tiff_be_64x48.tif", "image/tiff")],
+    [("p10_heic_64x48.heic", "image/heic"), ("p10_avif_64x48.avif", "image/avif")],
 )  # fmt: skip
 def test_p10_formats_that_are_only_recognised_get_a_fallback_price(name, mime):
     header = probe(case(name))
@@ -59,7 +60,7 @@ def test_p10_formats_that_are_only_recognised_get_a_fallback_price(name, mime):
 
 
 def test_p10_svg_is_no_picture_and_is_not_parsed():
-    assert probe(case("p10_not_an_image.svg"), "image/png") is None
+    assert probe(case("p10_not_an_image.svg")) is None
 
 
 @pytest.mark.parametrize("name", ["p08_tail_cut_280x140.jpg", "p08_idat_garbled_280x140.png"])
@@ -102,26 +103,23 @@ def test_p07_tiles_are_cut_from_the_turned_picture_only_if_the_engine_turns_it(f
 
 
 @pytest.mark.parametrize(
-    ("head", "declared", "mime", "modality"),
+    ("head", "mime", "modality"),
     [
-        (b"II*\x00\x08\x00\x00\x00", "", "image/tiff", Ability.IMAGE),
-        (b"MM\x00+\x00\x08\x00\x00", "", "image/tiff", Ability.IMAGE),
-        (b"ID3\x04\x00\x00", "", "audio/mpeg", Ability.AUDIO),
-        (b"\xff\xfb\x90\x64", "", "audio/mpeg", Ability.AUDIO),
-        (b"\xff\xf1\x50\x80", "", "audio/aac", Ability.AUDIO),
-        (b"fLaC\x00\x00\x00\x22", "", "audio/flac", Ability.AUDIO),
-        (b"OggS" + bytes(24) + b"\x01\x13OpusHead", "", "audio/ogg", Ability.AUDIO),
-        (b"OggS" + bytes(24) + b"\x2a\x80theora", "", "video/ogg", Ability.VIDEO),
-        (b"\x1a\x45\xdf\xa3\x9f\x42\x82\x84webm", "", "video/webm", Ability.VIDEO),
-        (b"\x1a\x45\xdf\xa3\x9f\x42\x82\x84webm", "Audio/WebM;codecs=opus", "audio/webm", Ability.AUDIO),
-        (b"\x1a\x45\xdf\xa3\x9f\x42\x82\x88matroska", "", "video/x-matroska", Ability.VIDEO),
-        (b"RIFF\x00\x00\x00\x00AVI LIST", "", "video/x-msvideo", Ability.VIDEO),
-        (b"\x00\x00\x00\x18ftypmif1\x00\x00\x00\x00mif1avif", "", "image/avif", Ability.IMAGE),
-        (b"\x00\x00\x00\x18ftypmif1\x00\x00\x00\x00mif1heic", "", "image/heic", Ability.IMAGE),
+        (b"ID3\x04\x00\x00", "audio/mpeg", Ability.AUDIO),
+        (b"\xff\xfb\x90\x64", "audio/mpeg", Ability.AUDIO),
+        (b"\xff\xf1\x50\x80", "audio/aac", Ability.AUDIO),
+        (b"fLaC\x00\x00\x00\x22", "audio/flac", Ability.AUDIO),
+        (b"OggS" + bytes(24) + b"\x01\x13OpusHead", "audio/ogg", Ability.AUDIO),
+        (b"OggS" + bytes(24) + b"\x2a\x80theora", "video/ogg", Ability.VIDEO),
+        (b"\x1a\x45\xdf\xa3\x9f\x42\x82\x84webm", "video/webm", Ability.VIDEO),
+        (b"\x1a\x45\xdf\xa3\x9f\x42\x82\x88matroska", "video/x-matroska", Ability.VIDEO),
+        (b"RIFF\x00\x00\x00\x00AVI LIST", "video/x-msvideo", Ability.VIDEO),
+        (b"\x00\x00\x00\x18ftypmif1\x00\x00\x00\x00mif1avif", "image/avif", Ability.IMAGE),
+        (b"\x00\x00\x00\x18ftypmif1\x00\x00\x00\x00mif1heic", "image/heic", Ability.IMAGE),
     ],
 )
-def test_other_formats_are_named_without_measures(head, declared, mime, modality):
-    header = probe(head, declared)
+def test_other_formats_are_named_without_measures(head, mime, modality):
+    header = probe(head)
     assert (header.mime, header.modality, header.sized) == (mime, modality, False)
     assert header.pixels == 0
 
@@ -145,4 +143,4 @@ def test_other_formats_are_named_without_measures(head, declared, mime, modality
     ],
 )
 def test_what_is_no_media_is_none(data):
-    assert probe(data, "image/png") is None
+    assert probe(data) is None

@@ -1,37 +1,26 @@
 """The orientation tag of an EXIF block, which JPEG, PNG and WebP each wrap in their own way."""
 
-from struct import Struct
+from forebay.intake.media.header import CUT, Buffer
+from forebay.intake.media.ifd import LAYOUTS
 
-from forebay.intake.media.header import Buffer
-
-ORIENTATION_TAG = 0x0112
-SHORT = 3
-# IFD0 of a camera holds a few dozen tags; the count in the header is only a claim.
-MAX_ENTRIES = 256
-ENTRY_BYTES = 12
-
-_ORDERS = {
-    b"II*\x00": (Struct("<I"), Struct("<H"), Struct("<HHIH")),
-    b"MM\x00*": (Struct(">I"), Struct(">H"), Struct(">HHIH")),
-}
+ORIENTATION = 0x0112
 
 
-def orientation(tiff: Buffer) -> int:
-    """EXIF orientation, 1..8, of the TIFF structure in `tiff`. Anything unreadable is 1: the picture stays as stored.
+def orientation(block: Buffer) -> int:
+    """EXIF orientation, 1..8, of the TIFF structure in `block`. Anything unreadable is 1: the picture stays as stored.
 
-    Source: EXIF 2.32, 4.6.4; TIFF 6.0, section 2.
+    Source: EXIF 2.32, 4.6.4.
     """
-    order = _ORDERS.get(bytes(tiff[:4]))
-    if order is None or len(tiff) < 8:
+    layout = LAYOUTS.get(bytes(block[:4]))
+    if layout is None:
         return 1
-    u32, u16, entry = order
-    (first,) = u32.unpack_from(tiff, 4)
-    if first + 2 > len(tiff):
+    try:
+        return upright_if_strange(layout.entries(block, layout.first(block), (ORIENTATION,)))
+    except CUT:
         return 1
-    (claimed,) = u16.unpack_from(tiff, first)
-    room = (len(tiff) - first - 2) // ENTRY_BYTES
-    for index in range(min(claimed, room, MAX_ENTRIES)):
-        tag, kind, _, value = entry.unpack_from(tiff, first + 2 + index * ENTRY_BYTES)
-        if tag == ORIENTATION_TAG:
-            return value if kind == SHORT and 1 <= value <= 8 else 1
-    return 1
+
+
+def upright_if_strange(entries: dict[int, int]) -> int:
+    """The orientation among `entries`, 1 where it is missing or no orientation."""
+    turned = entries.get(ORIENTATION, 1)
+    return turned if 1 <= turned <= 8 else 1

@@ -1,47 +1,64 @@
 """Tell what media some bytes are, from the bytes alone."""
 
-from collections.abc import Callable
-from typing import NamedTuple
+from typing import Protocol
 
-from forebay.domain.ability import Ability
-from forebay.intake.media import bmp, gif, jpeg, mp4, png, recognise, wav, webp
-from forebay.intake.media.header import Buffer, MediaHeader
+from forebay.intake.media import recognise
+from forebay.intake.media.formats import (
+    bmp,
+    gif,
+    jpeg,
+    mp4,
+    png,
+    tiff,
+    wav,
+    webp,
+)
+from forebay.intake.media.header import CUT, Buffer, MalformedMedia, MediaHeader, unsized
 
-# The longest magic looked at: ftyp with a few compatible brands.
+# The longest magic looked at: ftyp with a dozen compatible brands.
 HEAD_BYTES = 64
 
 
-class Format(NamedTuple):
-    """One container that is read for its measures: how to recognise it, and how to read it."""
+class Format(Protocol):
+    """One container. Each module of `formats` is one."""
 
-    matches: Callable[[bytes], bool]
-    probe: Callable[[Buffer], MediaHeader]
+    MIME: str
+    """What it is called in messages."""
+
+    def matches(self, head: bytes) -> bool:
+        """Tell from the first HEAD_BYTES, or fewer, whether this is one."""
+        ...
+
+    def probe(self, data: Buffer) -> MediaHeader:
+        """Header of `data`, which matches. A bounded number of steps, whatever is claimed.
+
+        Raises MalformedMedia, or CUT, which `read` turns into it, so that no format has to check each of its reads.
+        """
+        ...
 
 
-FORMATS: tuple[Format, ...] = (
-    Format(lambda head: head.startswith(png.MAGIC), png.probe),
-    Format(lambda head: head.startswith(jpeg.MAGIC), jpeg.probe),
-    Format(webp.matches, webp.probe),
-    Format(wav.matches, wav.probe),
-    Format(lambda head: head.startswith(gif.MAGICS), gif.probe),
-    Format(bmp.matches, bmp.probe),
-)
+# Asked in this order: the usual ones first, and weak magic last.
+FORMATS: tuple[Format, ...] = (png, jpeg, webp, wav, gif, mp4, tiff, bmp)
 
 
-def probe(data: Buffer, declared_mime: str = "") -> MediaHeader | None:
+def probe(data: Buffer) -> MediaHeader | None:
     """Header of the media in `data`, or None when no known format begins like this (SVG included).
 
-    The format follows from magic bytes. `declared_mime` is heard only where those leave the choice between sound and
-    video (WebM, Ogg). Raises MalformedMedia, and nothing else. Cost: a bounded number of steps, whatever is claimed.
+    Raises MalformedMedia, and nothing else. Cost: a bounded number of steps, whatever is claimed.
     """
     head = bytes(data[:HEAD_BYTES])
+    found = recognise.recognise(head)
+    if found is not None:
+        return unsized(*found)
     for known in FORMATS:
         if known.matches(head):
-            return known.probe(data)
-    found = recognise.recognise(head, declared_mime)
-    if found is None:
-        return None
-    mime, modality = found
-    if mime in recognise.ISO_MOVIES:
-        return mp4.probe(data, mime)
-    return MediaHeader(mime, modality, frames=1 if modality is Ability.IMAGE else 0, sized=False)
+            return read(known, data)
+    return None
+
+
+def read(known: Format, data: Buffer) -> MediaHeader:
+    """Header of `data`, which is of a `known` format. Raises MalformedMedia, and nothing else."""
+    try:
+        return known.probe(data)
+    except CUT:
+        raise MalformedMedia(f"{known.MIME}: cut before the end of its header") from None

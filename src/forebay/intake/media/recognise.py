@@ -2,32 +2,22 @@
 
 from forebay.domain.ability import Ability
 
-ISO_MOVIES = ("video/mp4", "video/quicktime")
-
 _PREFIXES: tuple[tuple[bytes, str, Ability], ...] = (
-    (b"II*\x00", "image/tiff", Ability.IMAGE),
-    (b"MM\x00*", "image/tiff", Ability.IMAGE),
-    (b"II+\x00", "image/tiff", Ability.IMAGE),
-    (b"MM\x00+", "image/tiff", Ability.IMAGE),
     (b"ID3", "audio/mpeg", Ability.AUDIO),
     (b"fLaC", "audio/flac", Ability.AUDIO),
 )
 _HEIC = frozenset([b"heic", b"heix", b"hevc", b"hevx", b"heim", b"heis", b"mif1", b"msf1"])
 _AVIF = frozenset([b"avif", b"avis"])
-# A movie from before ftyp existed starts with one of these.
-_OLD_MOVIE = (b"moov", b"mdat", b"wide")
 EBML_MAGIC = b"\x1a\x45\xdf\xa3"
 
 
-def recognise(head: bytes, declared_mime: str) -> tuple[str, Ability] | None:
+def recognise(head: bytes, declared_mime: str = "") -> tuple[str, Ability] | None:
     """MIME and modality that the first bytes name, or None."""
     for prefix, mime, modality in _PREFIXES:
         if head.startswith(prefix):
             return mime, modality
     if head[4:8] == b"ftyp":
         return _iso_brand(head)
-    if head[4:8] in _OLD_MOVIE:
-        return "video/quicktime", Ability.VIDEO
     if head.startswith(EBML_MAGIC):
         return _sound_or_video("webm" if b"webm" in head else "x-matroska", declared_mime)
     if head.startswith(b"OggS"):
@@ -37,14 +27,14 @@ def recognise(head: bytes, declared_mime: str) -> tuple[str, Ability] | None:
     return _mpeg_audio(head)
 
 
-def _iso_brand(head: bytes) -> tuple[str, Ability]:
+def _iso_brand(head: bytes) -> tuple[str, Ability] | None:
     end = min(int.from_bytes(head[:4], "big"), len(head))
     brands = {head[8:12], *(head[at : at + 4] for at in range(16, end - 3, 4))}
     if brands & _AVIF:
         return "image/avif", Ability.IMAGE
     if brands & _HEIC:
         return "image/heic", Ability.IMAGE
-    return ("video/quicktime" if head[8:12] == b"qt  " else "video/mp4"), Ability.VIDEO
+    return None
 
 
 def _sound_or_video(subtype: str, declared_mime: str) -> tuple[str, Ability]:

@@ -6,29 +6,37 @@ Source: ISO/IEC 14496-12, sections 8.2 to 8.8. The depth is fixed by the path th
 
 from struct import Struct
 
-from forebay.domain.ability import Ability
 from forebay.intake.media.boxes import Box, Budget, descend, first, walk
-from forebay.intake.media.header import MICROSECONDS, Buffer, MalformedMedia, MediaHeader
+from forebay.intake.media.header import MICROSECONDS, Buffer, MalformedMedia, MediaHeader, clip, sound
 from forebay.intake.media.mp4_track import Track, read_track
 
 # A two-hour clip in one-second fragments has 14,400 top-level boxes, but its moov stands first. This many cost about 2 ms.
 MAX_BOXES = 4_096
 MAX_TRACKS = 32
 
+MIME, QUICKTIME = "video/mp4", "video/quicktime"
+# A movie from before ftyp existed starts with one of these.
+OLD_MOVIE = (b"moov", b"mdat", b"wide")
+
 _U32 = Struct(">I")
 _TFHD = Struct(">II")
 _TRUN = Struct(">II")
 
 
-def probe(data: Buffer, mime: str = "video/mp4") -> MediaHeader:
+def matches(head: bytes) -> bool:
+    """See Format. Pictures share `ftyp`, and are asked first."""
+    return head[4:8] == b"ftyp" or head[4:8] in OLD_MOVIE
+
+
+def probe(data: Buffer) -> MediaHeader:
     """Header of the first video track, or the length of the first sound track where there is no picture.
 
     `frames` is the sample count of the video track, summed over fragments where the file is fragmented. `sized` is
     False for a movie whose tracks tell no frames or no duration.
     """
+    mime = MIME if data[4:8] == b"ftyp" and data[8:12] != b"qt  " else QUICKTIME
     budget = Budget(MAX_BOXES)
-    whole = Box(b"", 0, len(data))
-    moov = first(data, whole, b"moov", budget)
+    moov = first(data, Box(b"", 0, len(data)), b"moov", budget)
     if moov is None:
         raise MalformedMedia(f"{mime}: no moov box")
     tracks = _tracks(data, moov, budget)
@@ -37,7 +45,7 @@ def probe(data: Buffer, mime: str = "video/mp4") -> MediaHeader:
     if video is None and audio is None:
         raise MalformedMedia(f"{mime}: neither a video nor a sound track")
     if video is None:
-        return _sound(audio.duration_us if audio else 0)
+        return sound("audio/mp4", audio.duration_us if audio else 0)
     return _movie(data, mime, video, audio is not None, moov, budget)
 
 
@@ -49,29 +57,19 @@ def _tracks(data: Buffer, moov: Box, budget: Budget) -> list[Track]:
     return tracks
 
 
-def _sound(duration_us: int) -> MediaHeader:
-    return MediaHeader(
-        "audio/mp4", Ability.AUDIO, duration_us=duration_us, has_audio=True, sized=duration_us > 0
-    )
-
-
 def _movie(data: Buffer, mime: str, video: Track, has_audio: bool, moov: Box, budget: Budget) -> MediaHeader:
-    if video.width < 1 or video.height < 1:
-        raise MalformedMedia(f"{mime}: a video of {video.width}x{video.height} pixels")
     frames, duration_us = video.frames, video.duration_us
     if frames == 0:
         frames = _fragment_frames(data, video.track_id, budget)
         duration_us = duration_us or _fragmented_duration(data, moov, budget)
-    return MediaHeader(
+    return clip(
         mime,
-        Ability.VIDEO,
         video.width,
         video.height,
         frames,
         duration_us,
-        video.orientation,
-        has_audio,
-        sized=frames > 0 and duration_us > 0,
+        orientation=video.orientation,
+        has_audio=has_audio,
     )
 
 

@@ -17,7 +17,7 @@ _FORMAT = Struct("<HHIIHH")
 
 
 def matches(head: bytes) -> bool:
-    """Tell from the first 32 bytes whether this is a WAV."""
+    """See Format."""
     return head[:4] in (b"RIFF", b"RF64", b"BW64") and head[8:12] == b"WAVE"
 
 

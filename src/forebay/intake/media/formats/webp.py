@@ -18,7 +18,7 @@ _U32 = Struct("<I")
 
 
 def matches(head: bytes) -> bool:
-    """Tell from the first 32 bytes whether this is a WebP."""
+    """See Format."""
     return head[:4] == b"RIFF" and head[8:12] == b"WEBP"
 
 

@@ -14,6 +14,11 @@ IMAGE, EXTENSION = 0x2C, 0x21
 _SCREEN = Struct("<HHB")
 
 
+def matches(head: bytes) -> bool:
+    """See Format."""
+    return head.startswith(MAGICS)
+
+
 def probe(data: Buffer) -> MediaHeader:
     """Size of the canvas and number of frames, at least 1."""
     if len(data) < 13:

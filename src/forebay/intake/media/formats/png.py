@@ -16,6 +16,11 @@ _IHDR = Struct(">I4sII")
 _FRAMES = Struct(">I")
 
 
+def matches(head: bytes) -> bool:
+    """See Format."""
+    return head.startswith(MAGIC)
+
+
 def probe(data: Buffer) -> MediaHeader:
     """Size, animation frames and EXIF orientation (where the eXIf chunk stands before the pixels)."""
     if len(data) < 24:

@@ -19,6 +19,11 @@ BARE_MARKERS = frozenset([*range(0xD0, 0xD9), 0x01])
 EXIF_PREFIX = b"Exif\x00\x00"
 
 
+def matches(head: bytes) -> bool:
+    """See Format."""
+    return head.startswith(MAGIC)
+
+
 def probe(data: Buffer) -> MediaHeader:
     """Stored size and EXIF orientation. Baseline, progressive, grey and CMYK all carry them alike."""
     at, size, turned = 2, (0, 0), 0

@@ -16,7 +16,7 @@ _INFO = Struct("<ii")
 
 
 def matches(head: bytes) -> bool:
-    """Tell from the first 32 bytes whether this is a BMP."""
+    """See Format."""
     return head[:2] == MAGIC and len(head) >= 26 and _U32.unpack_from(head, 14)[0] in DIB_BYTES
 
 
