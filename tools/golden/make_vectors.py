@@ -17,6 +17,7 @@ import torch
 import torchvision_operators  # noqa: F401  before anything imports torchvision
 import transformers
 from asking import SIZES, asked, bare, blank, image_set
+from pictures import MAKERS as PICTURES
 from transformers.models.gemma3.image_processing_pil_gemma3 import Gemma3ImageProcessorPil
 from transformers.models.got_ocr2.image_processing_pil_got_ocr2 import GotOcr2ImageProcessorPil
 from transformers.models.internvl.processing_internvl import InternVLProcessor
@@ -255,6 +256,7 @@ MAKERS = {
     "gemma-3": gemma_3,
     "whisper": whisper,
     "qwen2-audio": qwen2_audio,
+    **PICTURES,
 }
 
 

@@ -1,6 +1,6 @@
 """What every family answers, and what families share."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, ClassVar, Protocol
 
 import msgspec
@@ -34,7 +34,7 @@ class MediaCost(msgspec.Struct, frozen=True, gc=False):
     @property
     def prompt_tokens(self) -> int:
         """What an engine adds to its prompt tokens for this item, marks included."""
-        return 0 if self.cross_attended else self.tokens + self.wrapper_tokens
+        return self.wrapper_tokens + (0 if self.cross_attended else self.tokens)
 
 
 class Family(Protocol):
@@ -45,6 +45,10 @@ class Family(Protocol):
 
     name: ClassVar[str]
     abilities: ClassVar[Ability]
+
+    def detailed(self, detail: str) -> "Family":
+        """The price list for a picture whose part asks for this `detail` (`low`, `high`, `auto` ...)."""
+        ...
 
     def image(self, width: int, height: int, frames: int = 1, orientation: int = 1) -> MediaCost | None:
         """Price of a picture. `frames` of an animation; `orientation` is EXIF 1..8."""
@@ -64,10 +68,14 @@ class Rules(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
 
     name: ClassVar[str] = ""
     abilities: ClassVar[Ability] = Ability(0)
-    # Our parameter -> where a preprocessor configuration keeps it, best place first. Dots step into objects.
+    # Our parameter -> where a preprocessor configuration keeps it, best place first. Dots step into objects, numbers into lists.
     configured_at: ClassVar[Mapping[str, tuple[str, ...]]] = {}
     # Engine, as endpoints name theirs -> the parameters in which it departs from `transformers`.
     engine_settings: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
+
+    def detailed(self, detail: str) -> Family:  # noqa: ARG002  the shape of Family
+        """Itself: open models, and the engines that serve them, do not look at `detail`."""
+        return self
 
     def image(self, width: int, height: int, frames: int = 1, orientation: int = 1) -> MediaCost | None:  # noqa: ARG002  the shape of Family
         """None: no pictures."""
@@ -96,9 +104,12 @@ class Rules(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
 
 def _look_up(configuration: Any, place: str) -> Any:
     for step in place.split("."):
-        if not isinstance(configuration, Mapping):
+        if isinstance(configuration, Mapping):
+            configuration = configuration.get(step)
+        elif isinstance(configuration, Sequence) and step.isdigit() and int(step) < len(configuration):
+            configuration = configuration[int(step)]
+        else:
             return None
-        configuration = configuration.get(step)
     return configuration
 
 
@@ -131,6 +142,7 @@ class ImageRules(Rules, frozen=True, forbid_unknown_fields=True, kw_only=True):
             one.wrapper_tokens * taken,
             one.encoder_patches * taken,
             exact=one.exact and known,
+            cross_attended=one.cross_attended,
         )
 
     def picture(self, width: int, height: int) -> MediaCost:

@@ -37,7 +37,7 @@ class LlavaNext(ImageRules, frozen=True, forbid_unknown_fields=True, kw_only=Tru
         rows, columns = best_resolution(width, height, self.grid_pinpoints)
         side = self.tile_size // self.patch_size
         tiles_high, tiles_wide = rows // self.tile_size, columns // self.tile_size
-        grid_height, grid_width = _unpadded(width, height, side * tiles_high, side * tiles_wide)
+        grid_height, grid_width = unpadded(width, height, side * tiles_high, side * tiles_wide)
         tokens = grid_height * grid_width + grid_height + side * side
         return MediaCost(tokens, 0, side * side * (1 + tiles_high * tiles_wide))
 
@@ -54,7 +54,7 @@ def best_resolution(width: int, height: int, candidates: tuple[Size, ...]) -> Si
     return best
 
 
-def _unpadded(width: int, height: int, grid_height: int, grid_width: int) -> Size:
+def unpadded(width: int, height: int, grid_height: int, grid_width: int) -> Size:
     """The patch grid without the rows or columns that only pad the picture to the tiles' aspect."""
     if width / height > grid_width / grid_height:
         filled = int(round(height * (grid_width / width), 7))

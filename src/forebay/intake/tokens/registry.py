@@ -9,10 +9,12 @@ import msgspec
 
 from forebay.intake.tokens.family import Family, Rules
 from forebay.intake.tokens.gemma3 import Gemma3
+from forebay.intake.tokens.gemma4 import Gemma4
 from forebay.intake.tokens.generic import Generic
 from forebay.intake.tokens.internvl import InternVL
 from forebay.intake.tokens.llava import Llava15
 from forebay.intake.tokens.llava_next import LlavaNext
+from forebay.intake.tokens.llava_onevision import LlavaOneVision
 from forebay.intake.tokens.pixtral import Mistral3, Pixtral
 from forebay.intake.tokens.qwen2_audio import Qwen2Audio
 from forebay.intake.tokens.qwen2_vl import Qwen2VL
@@ -26,8 +28,10 @@ FAMILIES: Mapping[str, type[Rules]] = {
     "llava-1.5": Llava15,
     "llava-next": LlavaNext,
     "llava-1.6": LlavaNext,
+    "llava-onevision": LlavaOneVision,
     "internvl": InternVL,
     "gemma-3": Gemma3,
+    "gemma-4": Gemma4,
     "pixtral": Pixtral,
     "mistral-3": Mistral3,
     "whisper": Whisper,
@@ -46,11 +50,14 @@ _NAMES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"qwen2audio", "qwen2-audio"),
         (r"internvl", "internvl"),
         # Other families, whose names contain the next ones.
-        (r"llavaonevision|llavaov|llava(?:next)?(?:interleave|video)|vipllava|videollava", ""),
+        (r"llava(?:onevision|ov)15", ""),
+        (r"llava(?:onevision|ov)", "llava-onevision"),
+        (r"llava(?:next)?(?:interleave|video)|vipllava|videollava", ""),
         (r"llavanext|llavav?16", "llava-next"),
         (r"llava", "llava-1.5"),
         (r"gemma3n|gemma31b|gemma3270m", ""),  # text only, or other rules
         (r"gemma3", "gemma-3"),
+        (r"gemma4", "gemma-4"),
         (r"pixtral", "pixtral"),
         (r"mistral3|mistralsmall3[1-9]", "mistral-3"),
         (r"whisper", "whisper"),
