@@ -554,7 +554,7 @@ async def test_a_fresh_replica_starts_slowly():
                 "admin": "127.0.0.1:0",
                 "pools": pool(old, new, slow_start_seconds=30),
             }
-            gateway.station.adopt(assemble(Document.of(file, "test")))
+            gateway.station.adopt(assemble(Document.of(file, "test"), gateway.station.slots()))
             first, second = await believed(gateway)
             assert first["ramp"] == 1.0
             assert second["ramp"] < 0.5
@@ -573,7 +573,7 @@ async def test_a_fresh_replica_gets_less_at_first():
     ):
         await eventually(lambda: gateway.station.rows()[0].view)
         file = {"listen": "127.0.0.1:0", "admin": "127.0.0.1:0", "pools": pool(old, new)}
-        gateway.station.adopt(assemble(Document.of(file, "test")))
+        gateway.station.adopt(assemble(Document.of(file, "test"), gateway.station.slots()))
         await asyncio.gather(*(gateway.post(chat()) for _ in range(40)))
         assert len(new.received) < 10 < 30 < len(old.received)
         await gateway.settled()

@@ -80,6 +80,12 @@ class Breaker:
         self._first_failed_probe_at = 0
         self._succeeded_at: int | None = None
 
+    def adopt(self, settings: BreakerSettings) -> None:
+        """Live by these from now on. A breaker that is open stays so for the time that it was given."""
+        self._settings = settings
+        if self._open_until is None:
+            self._open_seconds = settings.open_seconds
+
     @property
     def cooldown_until(self) -> int:
         """When a rate-limited endpoint may be asked again; in the past, or 0, when it is not cooling."""

@@ -28,6 +28,10 @@ class HoldQueue:
         self._settings = settings
         self._expires_at: dict[str, int] = {}
 
+    def adopt(self, settings: QueueSettings) -> None:
+        """Live by these from now on. What is held keeps its time."""
+        self._settings = settings
+
     def __len__(self) -> int:
         return len(self._expires_at)
 

@@ -57,6 +57,11 @@ class RetryBudget:
         self._retries = 0.0
         self._at: int | None = None
 
+    def adopt(self, settings: RetrySettings) -> None:
+        """Live by these from now on."""
+        self._settings = settings
+        self._window_us = settings.window_seconds * SECOND_US
+
     def dispatched(self, at: int) -> None:
         """A first try was sent."""
         self._forget(at)

@@ -198,7 +198,11 @@ class Conductor:
         for pool in self.pools.values():
             pool.forget_emptied()
         kept = {pool_plan.model for pool_plan in self.plan.pools}
-        self.pools = {model: pool for model, pool in self.pools.items() if model in kept or pool.slots()}
+        self.pools = {
+            model: pool
+            for model, pool in self.pools.items()
+            if model in kept or pool.slots() or len(pool.queue)
+        }
         self._by_slot = {slot: pool for pool in self.pools.values() for slot in pool.slots()}
 
     # --- steps
@@ -283,6 +287,8 @@ class Conductor:
         request_id = journey.request.request_id
         del self._journeys[request_id]
         journey.pool.queue.remove(request_id)
+        if journey.pool.leaving:
+            self._forget_emptied()
         outcome = Outcome(
             request_id=request_id,
             ending=ending,

@@ -49,7 +49,7 @@ class Pool:
         self._breakers: dict[int, Breaker] = {}
         self._unsettled: set[int] = set()  # slots whose breaker will change with time alone
         self._drain_until: dict[int, int] = {}
-        self._leaving: set[int] = set()
+        self.leaving: set[int] = set()  # slots that the plan no longer names
         for endpoint in plan.endpoints:
             self._add(endpoint, at, fresh=fresh)
 
@@ -173,11 +173,17 @@ class Pool:
         self.beliefs.set_draining(slot, self._is_draining(slot))
 
     def adopt(self, plan: PoolPlan, at: int) -> None:
-        """Live by a new plan: new endpoints join as fresh ones, those no longer named drain and are then forgotten."""
+        """Live by a new plan: new endpoints join as fresh ones, those no longer named drain and are then forgotten.
+
+        One that is named again before it is empty goes on as if it had never left.
+        """
         self.plan = plan
+        self._adopt_settings(plan)
         named = {endpoint.slot for endpoint in plan.endpoints}
         for endpoint in plan.endpoints:
-            if endpoint.slot not in self._endpoints:
+            if endpoint.slot in self._endpoints:
+                self._keep(endpoint)
+            else:
                 self._add(endpoint, at, fresh=True)
         for slot in self._endpoints:
             if slot not in named:
@@ -191,8 +197,8 @@ class Pool:
 
     def forget_emptied(self) -> None:
         """Drop endpoints that have left the plan and run nothing more."""
-        for slot in [slot for slot in self._leaving if not self.beliefs.row(slot).in_flight]:
-            self._leaving.discard(slot)
+        for slot in [slot for slot in self.leaving if not self.beliefs.row(slot).in_flight]:
+            self.leaving.discard(slot)
             self._unsettled.discard(slot)
             self._drain_until.pop(slot, None)
             self.beliefs.remove(slot)
@@ -253,16 +259,35 @@ class Pool:
     def _add(self, endpoint: Endpoint, at: int, *, fresh: bool) -> None:
         slot = endpoint.slot
         self._endpoints[slot] = endpoint
+        if self.names.get(slot, endpoint.name) != endpoint.name:
+            self.names = self.names.copy()  # decisions of the past tell who had the slot then
         self.names[slot] = endpoint.name
         self._breakers[slot] = Breaker(self.plan.breaker)
         self.beliefs.add(endpoint, capacity_of(endpoint.device), at, fresh=fresh)
 
+    def _keep(self, endpoint: Endpoint) -> None:
+        slot = endpoint.slot
+        if slot in self.leaving:
+            self.leaving.discard(slot)
+            self.beliefs.set_draining(slot, self._is_draining(slot))
+        if endpoint != self._endpoints[slot]:
+            self._endpoints[slot] = endpoint
+            self.beliefs.redeclare(endpoint, capacity_of(endpoint.device))
+
+    def _adopt_settings(self, plan: PoolPlan) -> None:
+        self.beliefs.adopt(plan.slow_start_seconds)
+        self.queue.adopt(plan.queue)
+        self.retries.adopt(plan.retry)
+        self.lengths.adopt(plan.expected_output_tokens)
+        for breaker in self._breakers.values():
+            breaker.adopt(plan.breaker)
+
     def _leave(self, slot: int) -> None:
-        self._leaving.add(slot)
+        self.leaving.add(slot)
         self.beliefs.set_draining(slot, True)
 
     def _is_draining(self, slot: int) -> bool:
-        return slot in self._drain_until or slot in self._leaving
+        return slot in self._drain_until or slot in self.leaving
 
     def _settle(self, slot: int, at: int) -> None:
         """Let the endpoint's breaker show in what placement sees, and remember whether time will change it."""

@@ -14,6 +14,7 @@ from forebay.config.document import Document
 from forebay.config.errors import ConfigError
 from forebay.config.schema import EndpointFile, File, PoolFile
 from forebay.config.secret import KeyRing, Secret, read_key_ring, read_secret
+from forebay.config.slots import SlotBook
 from forebay.domain.ability import Role
 from forebay.domain.endpoint import Endpoint
 from forebay.intake.settings import IntakeSettings, MediaUrlSettings
@@ -22,6 +23,7 @@ from forebay.intake.tokens.registry import FAMILIES, build, detect_family
 from forebay.placement.catalogue import PROFILES
 from forebay.placement.profile import Profile
 
+NO_SLOTS = SlotBook()
 ROLES = {"all": Role.ALL, "encode": Role.ENCODE, "prefill": Role.PREFILL, "decode": Role.DECODE}
 _UNKNOWN_FIELD = re.compile(r"Object contains unknown field `(?P<field>[^`]*)`")
 _PATH = re.compile(r"^(?P<problem>.*?) - at `(?:key in )?(?P<path>\$[^`]*)`$", re.DOTALL)
@@ -46,9 +48,10 @@ class Assembly(msgspec.Struct, frozen=True):
     file: File
     keys: KeyRing
     intake: IntakeSettings
+    slots: SlotBook
 
     def endpoints(self) -> tuple[Endpoint, ...]:
-        """Every endpoint of every pool, by slot."""
+        """Every endpoint of every pool, in the order of the file."""
         return tuple(endpoint for pool in self.plan.pools for endpoint in pool.endpoints)
 
     def api_key_of(self, endpoint: Endpoint) -> str | None:
@@ -68,25 +71,28 @@ def load(path: Path) -> Assembly:
     return assemble(Document(text, path.name))
 
 
-def assemble(document: Document) -> Assembly:
-    """Validate `document` and put the plan together. Raises ConfigError."""
+def assemble(document: Document, slots: SlotBook = NO_SLOTS, version: int = 1) -> Assembly:
+    """Validate `document` and put the plan together. Raises ConfigError.
+
+    `slots` are those in use: their endpoints keep them, and the book itself stays as it is. The assembly has the new one.
+    """
     file = _convert(document.data, File, document, "$")
     check_listener(document.place("$.listen"), file.listen)
     check_listener(document.place("$.admin"), file.admin)
     _check_names(document, file)
-    slots = iter(range(sum(len(pool.endpoints) for pool in file.pools)))
+    slots = slots.copy()
     urls: dict[str, str] = {}
     pools = []
     for index, pool in enumerate(file.pools):
         path = f"$.pools[{index}]"
         endpoints = tuple(
-            _endpoint(document, f"{path}.endpoints[{i}]", endpoint, next(slots), urls)
+            _endpoint(document, f"{path}.endpoints[{i}]", endpoint, pool.model, slots, urls)
             for i, endpoint in enumerate(pool.endpoints)
         )
         pools.append(_pool(document, path, pool, endpoints))
     keys = read_key_ring(document.place("$.keys_env"), file.keys_env, file.keys_file)
-    plan = Plan(version=1, pools=tuple(pool.plan for pool in pools))
-    return Assembly(plan, tuple(pools), file, keys, _intake(document, file))
+    plan = Plan(version, tuple(pool.plan for pool in pools))
+    return Assembly(plan, tuple(pools), file, keys, _intake(document, file), slots)
 
 
 def _intake(document: Document, file: File) -> IntakeSettings:
@@ -124,7 +130,9 @@ def _pool(document: Document, path: str, file: PoolFile, endpoints: tuple[Endpoi
     return PoolAssembly(plan, file, family, family_name, found, key)
 
 
-def _endpoint(document: Document, path: str, file: EndpointFile, slot: int, urls: dict[str, str]) -> Endpoint:
+def _endpoint(
+    document: Document, path: str, file: EndpointFile, model: str, slots: SlotBook, urls: dict[str, str]
+) -> Endpoint:
     url = checked_url(document.place(f"{path}.url"), file.url)
     if url in urls:
         raise ConfigError(
@@ -132,7 +140,7 @@ def _endpoint(document: Document, path: str, file: EndpointFile, slot: int, urls
         )
     urls[url] = path.removeprefix("$.")
     return Endpoint(
-        slot=slot,
+        slot=slots.lease(model, url).slot,
         name=url.removeprefix("http://"),
         url=url,
         engine=file.engine,

@@ -18,6 +18,7 @@ LEAST_RAMP = 0.1
 GAPS_WANTED = 8
 
 RAMP_FIELDS = ("ramp",)
+DECLARED_FIELDS = ("roles", "max_in_flight", "encoder_budget_tokens", "numa_apart", "bytes_per_us")
 RATE_FIELDS = ("encode_us_per_patch", "prefill_us_per_token", "decode_us_per_token")
 WORK_FIELDS = (
     "in_flight",
@@ -64,6 +65,16 @@ class Account:
         self._warming_since = at
         self.row.bytes_per_us = capacity.bytes_per_us
         self.post_rates()
+
+    def redeclare(self, endpoint: Endpoint, capacity: Capacity) -> None:
+        """Its owner says something else of it now. On another device, what was learned of its speed is void."""
+        declared = Row(endpoint)
+        declared.bytes_per_us = capacity.bytes_per_us
+        for name in DECLARED_FIELDS:
+            setattr(self.row, name, getattr(declared, name))
+        if endpoint.device != self.device:
+            self.device, self._capacity, self._speed = endpoint.device, capacity, Speed()
+            self.post_rates()
 
     # --- own work
 

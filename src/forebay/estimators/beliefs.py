@@ -7,7 +7,14 @@ from forebay.domain.cost import Cost
 from forebay.domain.endpoint import Endpoint, EndpointView
 from forebay.domain.facts import Facts
 from forebay.domain.request import Demand
-from forebay.estimators.account import RAMP_FIELDS, VIEW_FIELDS, WORK_FIELDS, Account
+from forebay.estimators.account import (
+    DECLARED_FIELDS,
+    RAMP_FIELDS,
+    RATE_FIELDS,
+    VIEW_FIELDS,
+    WORK_FIELDS,
+    Account,
+)
 from forebay.estimators.capacity import Capacity
 from forebay.estimators.rows import Columns, Row
 from forebay.estimators.speed import Speed
@@ -76,6 +83,20 @@ class Beliefs:
         self._untried.add(endpoint.slot)
         self._lay_out()
         self._presume()
+
+    def redeclare(self, endpoint: Endpoint, capacity: Capacity) -> None:
+        """An endpoint of the pool is declared anew. What is open there, and what was seen of it, stays."""
+        account = self._accounts.get(endpoint.slot)
+        if account is not None:
+            if account.device != endpoint.device:
+                self._untried.add(endpoint.slot)
+            account.redeclare(endpoint, capacity)
+            self._standing = object()
+            self._write(account, (*DECLARED_FIELDS, *RATE_FIELDS))
+
+    def adopt(self, slow_start_seconds: float) -> None:
+        """Let endpoints that are fresh from now on warm up for so long; 0 for no slow start."""
+        self._slow_start_us = slow_start_seconds * 1e6
 
     def remove(self, slot: int) -> None:
         """An endpoint leaves, with all that is known of it. Its open attempts end without an account."""

@@ -22,6 +22,10 @@ class Lengths:
         self._sums: dict[int, float] = {}
         self._counts: dict[int, float] = {}
 
+    def adopt(self, prior_tokens: float) -> None:
+        """Begin from another prior. What was seen stays."""
+        self._prior = prior_tokens
+
     def expected(self, needs: Ability, max_output_tokens: int) -> int:
         """Output tokens to expect, at least 1 and at most what the client allows (0: anything). 0 for embeddings."""
         wanted = int(needs)

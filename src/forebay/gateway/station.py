@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from forebay.conductor.conductor import Conductor
 from forebay.conductor.events import DrainAsked, PlanChanged, ViewChanged
 from forebay.config.assemble import Assembly, PoolAssembly, family_on
+from forebay.config.slots import SlotBook
 from forebay.domain.endpoint import Endpoint, EndpointView
 from forebay.fleet.eyes import Eyes
 from forebay.gateway.admin import Admin
@@ -131,9 +132,19 @@ class Station:
         """Host and port of the admin listener, as bound."""
         return _bound(self._servers[1])
 
+    def slots(self) -> SlotBook:
+        """The slots to put the next plan together with: those of endpoints that are gone are free again."""
+        living = {endpoint.slot for endpoint in self.assembly.endpoints()}
+        return self.assembly.slots.released(living.union(*(p.slots() for p in self.conductor.pools.values())))
+
     def adopt(self, assembly: Assembly) -> None:
-        """Live by a new configuration of the pools. Addresses and limits of the listeners stay as they are."""
+        """Live by a new configuration of the pools, put together with `slots()`.
+
+        Addresses and limits of the listeners stay as they are.
+        """
         self.assembly = assembly
+        current = {endpoint.slot for endpoint in assembly.endpoints()}
+        self._engines = {slot: engine for slot, engine in self._engines.items() if slot in current}
         self.gateway.directory = self._directory()
         self.desk.counters.rename(_names(assembly))
         self.driver.feed(PlanChanged(self._clock(), assembly.plan))
