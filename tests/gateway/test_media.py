@@ -121,8 +121,6 @@ RASTERS = {
     "p10_heic_64x48.heic": False,
     "p10_avif_64x48.avif": False,
 }
-# Recognised, and priced at the fallback: their headers are not read for a size.
-UNSIZED = (".heic", ".avif")
 
 
 class TestP10:
@@ -142,9 +140,8 @@ class TestP10:
                 status, priced = await demand(gateway, parts(TEXT, image(case(name))), name)
                 assert status == 200, name
                 assert priced["image_tokens"] > 0, name
-                assert priced["exact"] == (not name.endswith(UNSIZED)), name
-                if priced["exact"]:
-                    assert priced["image_tokens"] <= 8, name  # one image of 64x48, however many frames
+                assert priced["exact"], name
+                assert priced["image_tokens"] <= 8, name  # one image of 64x48, however many frames
                 after = len(real(idle)), len(real(loaded))
                 assert (after[0] - before[0], after[1] - before[1]) == (at_both, not at_both), name
             for task in stays:

@@ -1,5 +1,6 @@
 """One `trak` of an MP4: what it holds, how big, how many samples, how long."""
 
+from itertools import islice
 from struct import Struct
 
 import msgspec
@@ -8,6 +9,7 @@ import numpy as np
 from forebay.intake.media.boxes import Box, Budget, descend, first, walk
 from forebay.intake.media.header import MICROSECONDS, Buffer
 
+MAX_TRACKS = 32
 # Above this many entries the time table is not summed: 65,536 take 0.1 ms.
 MAX_TIME_ENTRIES = 65_536
 # A visual sample entry up to its height: box header, 8 bytes common, 16 predefined, width, height.
@@ -34,6 +36,12 @@ class Track(msgspec.Struct, frozen=True, gc=False):
     orientation: int
     frames: int
     duration_us: int
+
+
+def read_tracks(data: Buffer, moov: Box, budget: Budget) -> list[Track]:
+    """Read the first MAX_TRACKS tracks of a `moov`."""
+    boxes = (box for box in walk(data, moov.start, moov.end, budget) if box.kind == b"trak")
+    return [read_track(data, box, budget) for box in islice(boxes, MAX_TRACKS)]
 
 
 def read_track(data: Buffer, trak: Box, budget: Budget) -> Track:

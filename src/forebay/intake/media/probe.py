@@ -6,6 +6,7 @@ from forebay.intake.media import recognise
 from forebay.intake.media.formats import (
     bmp,
     gif,
+    heif,
     jpeg,
     mp4,
     png,
@@ -38,7 +39,7 @@ class Format(Protocol):
 
 
 # Asked in this order: the usual ones first, and weak magic last.
-FORMATS: tuple[Format, ...] = (png, jpeg, webp, wav, gif, mp4, tiff, bmp)
+FORMATS: tuple[Format, ...] = (png, jpeg, webp, wav, gif, heif, mp4, tiff, bmp)
 
 
 def probe(data: Buffer) -> MediaHeader | None:

@@ -6,8 +6,6 @@ _PREFIXES: tuple[tuple[bytes, str, Ability], ...] = (
     (b"ID3", "audio/mpeg", Ability.AUDIO),
     (b"fLaC", "audio/flac", Ability.AUDIO),
 )
-_HEIC = frozenset([b"heic", b"heix", b"hevc", b"hevx", b"heim", b"heis", b"mif1", b"msf1"])
-_AVIF = frozenset([b"avif", b"avis"])
 EBML_MAGIC = b"\x1a\x45\xdf\xa3"
 
 
@@ -16,8 +14,6 @@ def recognise(head: bytes, declared_mime: str = "") -> tuple[str, Ability] | Non
     for prefix, mime, modality in _PREFIXES:
         if head.startswith(prefix):
             return mime, modality
-    if head[4:8] == b"ftyp":
-        return _iso_brand(head)
     if head.startswith(EBML_MAGIC):
         return _sound_or_video("webm" if b"webm" in head else "x-matroska", declared_mime)
     if head.startswith(b"OggS"):
@@ -25,16 +21,6 @@ def recognise(head: bytes, declared_mime: str = "") -> tuple[str, Ability] | Non
     if head[:4] == b"RIFF" and head[8:12] == b"AVI ":
         return "video/x-msvideo", Ability.VIDEO
     return _mpeg_audio(head)
-
-
-def _iso_brand(head: bytes) -> tuple[str, Ability] | None:
-    end = min(int.from_bytes(head[:4], "big"), len(head))
-    brands = {head[8:12], *(head[at : at + 4] for at in range(16, end - 3, 4))}
-    if brands & _AVIF:
-        return "image/avif", Ability.IMAGE
-    if brands & _HEIC:
-        return "image/heic", Ability.IMAGE
-    return None
 
 
 def _sound_or_video(subtype: str, declared_mime: str) -> tuple[str, Ability]:

@@ -8,11 +8,10 @@ from struct import Struct
 
 from forebay.intake.media.boxes import Box, Budget, descend, first, walk
 from forebay.intake.media.header import MICROSECONDS, Buffer, MalformedMedia, MediaHeader, clip, sound
-from forebay.intake.media.mp4_track import Track, read_track
+from forebay.intake.media.mp4_track import Track, read_tracks
 
 # A two-hour clip in one-second fragments has 14,400 top-level boxes, but its moov stands first. This many cost about 2 ms.
 MAX_BOXES = 4_096
-MAX_TRACKS = 32
 
 MIME, QUICKTIME = "video/mp4", "video/quicktime"
 # A movie from before ftyp existed starts with one of these.
@@ -39,7 +38,7 @@ def probe(data: Buffer) -> MediaHeader:
     moov = first(data, Box(b"", 0, len(data)), b"moov", budget)
     if moov is None:
         raise MalformedMedia(f"{mime}: no moov box")
-    tracks = _tracks(data, moov, budget)
+    tracks = read_tracks(data, moov, budget)
     video = next((track for track in tracks if track.handler == b"vide"), None)
     audio = next((track for track in tracks if track.handler == b"soun"), None)
     if video is None and audio is None:
@@ -47,14 +46,6 @@ def probe(data: Buffer) -> MediaHeader:
     if video is None:
         return sound("audio/mp4", audio.duration_us if audio else 0)
     return _movie(data, mime, video, audio is not None, moov, budget)
-
-
-def _tracks(data: Buffer, moov: Box, budget: Budget) -> list[Track]:
-    tracks: list[Track] = []
-    for box in walk(data, moov.start, moov.end, budget):
-        if box.kind == b"trak" and len(tracks) < MAX_TRACKS:
-            tracks.append(read_track(data, box, budget))
-    return tracks
 
 
 def _movie(data: Buffer, mime: str, video: Track, has_audio: bool, moov: Box, budget: Budget) -> MediaHeader:
