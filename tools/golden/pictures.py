@@ -1,13 +1,23 @@
 """Makers of vectors for the families that see pictures, asked of `transformers`. See make_vectors.py."""
-# ruff: noqa: SLF001 -- the package's own inner methods are what is asked
+# ruff: noqa: S106, SLF001 -- stand-in tokens are no passwords, and the package's own inner methods are what is asked
 
+import unittest.mock
+
+import torch
 import torchvision_operators  # noqa: F401  before anything imports torchvision
-from asking import bare, image_set
+from asking import bare, blank, image_set
+from transformers.image_utils import SizeDict
+from transformers.models.fuyu.image_processing_pil_fuyu import FuyuImageProcessorPil
+from transformers.models.fuyu.processing_fuyu import FuyuProcessor
 from transformers.models.gemma4.image_processing_pil_gemma4 import get_aspect_ratio_preserving_size
+from transformers.models.llama4 import image_processing_llama4
+from transformers.models.llama4.processing_llama4 import Llama4Processor
 from transformers.models.llava_onevision.image_processing_pil_llava_onevision import (
     LlavaOnevisionImageProcessorPil,
 )
 from transformers.models.llava_onevision.processing_llava_onevision import LlavaOnevisionProcessor
+from transformers.models.mllama.image_processing_pil_mllama import get_optimal_tiled_canvas
+from transformers.models.phi4_multimodal import image_processing_phi4_multimodal
 
 COUNT = 80
 
@@ -41,4 +51,69 @@ def gemma_4(chance):
     return {"images": [one(280), one(70), one(1_120)]}
 
 
-MAKERS = {"llava-onevision": llava_onevision, "gemma-4": gemma_4}
+def llama_4(chance):
+    words = bare(Llama4Processor)
+
+    def one(tiles):
+        canvases = torch.tensor(
+            image_processing_llama4.find_supported_resolutions(tiles, SizeDict(height=336, width=336))
+        )
+
+        def question(width, height):
+            high, wide = image_processing_llama4.get_best_fit((height, width), canvases).tolist()
+            return words._prompt_split_image((high // 336, wide // 336), 144).count("<|patch|>")
+
+        return pictures({"max_tiles": tiles}, question, chance)
+
+    return {"images": [one(16), one(5)]}
+
+
+def llama_32_vision(chance):
+    def question(width, height):
+        high, wide = get_optimal_tiled_canvas(height, width, 4, 560)
+        return int(high // 560 * (wide // 560)) * 1601
+
+    return {"images": [pictures({}, question, chance)]}
+
+
+def fuyu(chance):
+    processor = FuyuImageProcessorPil()
+    words = bare(FuyuProcessor, image_token="x", image_newline_token="x")
+
+    def question(width, height):
+        sized = processor.resize(blank(width, height), SizeDict(height=1080, width=1920))
+        rows, columns = (-(-side // 30) for side in sized.shape[-2:])
+        text = words.replace_image_token({}, 0, num_patches=rows * columns, row_width=columns)
+        return len(text.removesuffix("<s>"))
+
+    return {"images": [pictures({}, question, chance)]}
+
+
+def phi_4_mask(processor, width, height, crops):
+    """Which patches of the crops hold something of the picture. Its pixels are left out: resize and padding do nothing."""
+    pixels = torch.zeros(3, 1, 1).expand(3, height, width)
+    with unittest.mock.patch.object(image_processing_phi4_multimodal, "tvF"):
+        return processor.dynamic_preprocess(pixels, 448, 14, 32, max_num=crops)[1]
+
+
+def phi_4_multimodal(chance):
+    def one(crops):
+        processor = image_processing_phi4_multimodal.Phi4MultimodalImageProcessor()
+
+        def question(width, height):
+            kept = phi_4_mask(processor, width, height, crops)[::2, ::2]
+            return 256 + 1 + int(kept.sum()) + int(kept[:, 0].sum()) + 16
+
+        return pictures({"max_crops": crops}, question, chance)
+
+    return {"images": [one(36), one(9)]}
+
+
+MAKERS = {
+    "llava-onevision": llava_onevision,
+    "gemma-4": gemma_4,
+    "llama-4": llama_4,
+    "llama-3.2-vision": llama_32_vision,
+    "fuyu": fuyu,
+    "phi-4-multimodal": phi_4_multimodal,
+}

@@ -88,7 +88,7 @@ def test_exif_is_applied_only_where_the_engine_does_and_only_if_it_turns():
 
 @pytest.mark.parametrize(
     ("family", "settings", "wrapper"),
-    [("qwen2-vl", {}, 2), ("qwen3-vl", {}, 2), ("internvl", {}, 2), ("gemma-3", {}, 4), ("gemma-3", {"wrapper_tokens": 2}, 2), ("pixtral", {}, 0), ("llava-1.5", {}, 0), ("llava-next", {}, 0)],
+    [("qwen2-vl", {}, 2), ("qwen3-vl", {}, 2), ("internvl", {}, 2), ("gemma-3", {}, 4), ("gemma-3", {"wrapper_tokens": 2}, 2), ("pixtral", {}, 0), ("llava-1.5", {}, 0), ("llava-next", {}, 0), ("gemma-4", {}, 2), ("fuyu", {}, 1), ("llama-4", {}, 3 + 4), ("phi-4-multimodal", {}, 0)],
 )  # fmt: skip
 def test_wrapper_tokens_stand_apart(family, settings, wrapper):
     cost = build(family, settings).image(640, 480)
@@ -99,6 +99,27 @@ def test_wrapper_tokens_stand_apart(family, settings, wrapper):
 def test_cross_attended_sound_takes_no_place_in_the_prompt():
     cost = build("whisper").audio(45_000_000)
     assert (cost.tokens, cost.encoder_patches, cost.prompt_tokens, cost.exact) == (3000, 3000, 0, True)
+
+
+@pytest.mark.parametrize("size", [(320, 240), (2000, 1000), (0, 0)])
+def test_cross_attended_pictures_cost_the_encoder_and_one_place_in_the_prompt(size):
+    cost = build("llama-3.2-vision").image(*size)
+    assert cost.cross_attended
+    assert (cost.encoder_patches, cost.prompt_tokens) == (4 * 1601, 1)
+    assert cost.exact == (size != (0, 0))
+
+
+# What a host of that model bills: 1,601 tokens a tile of 560 pixels.
+@pytest.mark.parametrize(
+    ("size", "tiles"), [((559, 559), 1), ((800, 559), 2), ((559, 800), 2), ((800, 800), 4)]
+)
+def test_llama_32_vision_attends_to_1601_positions_a_tile(size, tiles):
+    assert build("llama-3.2-vision").image(*size).tokens == 1601 * tiles
+
+
+def test_llama_4_may_be_told_to_enlarge_as_far_as_it_can():
+    assert build("llama-4").image(336, 336).tokens == 144
+    assert build("llama-4", {"resize_to_max_canvas": True}).image(336, 336).tokens == 144 * 17
 
 
 @pytest.mark.parametrize(

@@ -8,13 +8,17 @@ from typing import Any
 import msgspec
 
 from forebay.intake.tokens.family import Family, Rules
+from forebay.intake.tokens.fuyu import Fuyu
 from forebay.intake.tokens.gemma3 import Gemma3
 from forebay.intake.tokens.gemma4 import Gemma4
 from forebay.intake.tokens.generic import Generic
 from forebay.intake.tokens.internvl import InternVL
+from forebay.intake.tokens.llama4 import Llama4
+from forebay.intake.tokens.llama32_vision import Llama32Vision
 from forebay.intake.tokens.llava import Llava15
 from forebay.intake.tokens.llava_next import LlavaNext
 from forebay.intake.tokens.llava_onevision import LlavaOneVision
+from forebay.intake.tokens.phi4_multimodal import Phi4Multimodal
 from forebay.intake.tokens.pixtral import Mistral3, Pixtral
 from forebay.intake.tokens.qwen2_audio import Qwen2Audio
 from forebay.intake.tokens.qwen2_vl import Qwen2VL
@@ -34,6 +38,10 @@ FAMILIES: Mapping[str, type[Rules]] = {
     "gemma-4": Gemma4,
     "pixtral": Pixtral,
     "mistral-3": Mistral3,
+    "llama-4": Llama4,
+    "llama-3.2-vision": Llama32Vision,
+    "phi-4-multimodal": Phi4Multimodal,
+    "fuyu": Fuyu,
     "whisper": Whisper,
     "qwen2-audio": Qwen2Audio,
     "generic": Generic,
@@ -57,9 +65,13 @@ _NAMES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"llava", "llava-1.5"),
         (r"gemma3n|gemma31b|gemma3270m", ""),  # text only, or other rules
         (r"gemma3", "gemma-3"),
-        (r"gemma4", "gemma-4"),
+        (r"gemma4(?!bit)", "gemma-4"),
         (r"pixtral", "pixtral"),
         (r"mistral3|mistralsmall3[1-9]", "mistral-3"),
+        (r"llama4(?!05b|k|bit)", "llama-4"),
+        (r"llama32(?:11b|90b)?vision|^mllama", "llama-3.2-vision"),
+        (r"phi4(?:multimodal|mm)", "phi-4-multimodal"),
+        (r"fuyu", "fuyu"),
         (r"whisper", "whisper"),
     )
 )
