@@ -1,10 +1,9 @@
 """The admin port: metrics, readiness, endpoints, decisions, and draining an endpoint. Never public."""
 
+import asyncio
 import urllib.parse
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from typing import Protocol
-
-import msgspec
 
 from forebay.domain.request import Api
 from forebay.gateway.answers import send_error, send_json
@@ -15,28 +14,23 @@ DECISIONS = "/forebay/decisions/"
 MAX_BODY_BYTES = 4096
 
 
-class Desk(Protocol):
-    """What operators can ask, as telemetry answers it."""
+class Operations(Protocol):
+    """What operators can ask and do, of one worker or of several."""
 
-    def metrics(self, accept: str) -> tuple[str, bytes]:
+    async def is_ready(self) -> bool:
+        """Whether new requests should be sent here."""
+        ...
+
+    async def metrics(self, accept: str) -> tuple[str, bytes]:
         """Content type and body of `/metrics`."""
         ...
 
-    def endpoints(self) -> dict[str, object]:
+    async def fleet(self) -> dict[str, object]:
         """The fleet as believed now."""
         ...
 
-    def decision(self, request_id: str) -> dict[str, object] | None:
+    async def decision(self, request_id: str) -> dict[str, object] | None:
         """One request's decisions, None when they are not known."""
-        ...
-
-
-class Operations(Protocol):
-    """What operators can do."""
-
-    @property
-    def ready(self) -> bool:
-        """Whether new requests should be sent here."""
         ...
 
     def drain_endpoint(self, name: str, *, draining: bool) -> bool:
@@ -44,37 +38,48 @@ class Operations(Protocol):
         ...
 
 
+Page = Callable[[Request, ReplyWriter], Coroutine[None, None, None]]
+
+
 class Admin:
     """Handler of the admin listener."""
 
-    def __init__(self, desk: Desk, operations: Operations) -> None:
-        """Answer from `desk`, act through `operations`."""
-        self._desk = desk
+    def __init__(self, operations: Operations) -> None:
+        """Ask and act through `operations`."""
         self._operations = operations
-        self._pages: dict[str, Callable[[Request, ReplyWriter], None]] = {
+        self._answering: set[asyncio.Task[None]] = set()
+        self._pages: dict[str, Page] = {
             "/metrics": self._metrics,
             "/ready": self._ready,
-            "/health": lambda _request, reply: send_json(reply, {"status": "ok"}),
-            ENDPOINTS: lambda _request, reply: send_json(reply, self._desk.endpoints()),
+            "/health": self._health,
+            ENDPOINTS: self._fleet,
         }
 
     def on_head(self, request: Request, reply: ReplyWriter) -> int:
-        """Answer questions at once; take a small body of what is posted."""
+        """Refuse what has no place here; take a small body of what is posted."""
         if request.method == "POST":
             return MAX_BODY_BYTES
         if request.method not in {"GET", "HEAD"}:
             send_error(reply, Api.CHAT, 405, "method-not-allowed", "this port takes GET, and POST to drain")
-        elif request.path in self._pages:
-            self._pages[request.path](request, reply)
-        elif request.path.startswith(DECISIONS):
-            self._decision(urllib.parse.unquote(request.path.removeprefix(DECISIONS)), reply)
-        else:
+        elif self._page(request.path) is None:
             pages = ", ".join([*self._pages, DECISIONS + "<request-id>"])
             send_error(reply, Api.CHAT, 404, "unknown-path", f"no such page; there are: {pages}")
         return 0
 
     def on_body(self, request: Request, body: bytes | bytearray, reply: ReplyWriter) -> None:  # noqa: ARG002 - the path says all
-        """`POST /forebay/endpoints/<name>/drain` or `.../undrain`."""
+        """Answer a page, as soon as those who know have told; or `POST /forebay/endpoints/<name>/drain` or `.../undrain`."""
+        page = self._page(request.path)
+        if request.method == "POST" or page is None:
+            self._post(request, reply)
+            return
+        task = asyncio.get_running_loop().create_task(page(request, reply))
+        self._answering.add(task)
+        task.add_done_callback(self._answering.discard)
+
+    def _page(self, path: str) -> Page | None:
+        return self._decision if path.startswith(DECISIONS) else self._pages.get(path)
+
+    def _post(self, request: Request, reply: ReplyWriter) -> None:
         name, _, verb = urllib.parse.unquote(request.path.removeprefix(ENDPOINTS + "/")).rpartition("/")
         if not request.path.startswith(ENDPOINTS + "/") or verb not in {"drain", "undrain"}:
             send_error(reply, Api.CHAT, 404, "unknown-path", f"POST {ENDPOINTS}/<name>/drain or .../undrain")
@@ -86,25 +91,32 @@ class Admin:
             )
 
     def on_gone(self, reply: ReplyWriter) -> None:
-        """Nothing is pending here, ever."""
+        """What is still being asked for is answered to nobody."""
 
     def on_bad(self, status: int, code: str, message: str, reply: ReplyWriter) -> None:
         """A rule of the HTTP floor was broken."""
         send_error(reply, Api.CHAT, status, code, message)
 
-    def _metrics(self, request: Request, reply: ReplyWriter) -> None:
+    async def _metrics(self, request: Request, reply: ReplyWriter) -> None:
         accept = (request.header(b"accept") or b"").decode("latin-1")
-        content_type, body = self._desk.metrics(accept)
+        content_type, body = await self._operations.metrics(accept)
         reply.respond(200, [(b"content-type", content_type.encode())], body)
 
-    def _ready(self, request: Request, reply: ReplyWriter) -> None:  # noqa: ARG002 - the shape of a page
-        ready = self._operations.ready
+    async def _ready(self, request: Request, reply: ReplyWriter) -> None:  # noqa: ARG002 - the shape of a page
+        ready = await self._operations.is_ready()
         send_json(reply, {"ready": ready}, 200 if ready else 503)
 
-    def _decision(self, request_id: str, reply: ReplyWriter) -> None:
-        found = self._desk.decision(request_id)
+    async def _health(self, request: Request, reply: ReplyWriter) -> None:  # noqa: ARG002 - the shape of a page
+        send_json(reply, {"status": "ok"})
+
+    async def _fleet(self, request: Request, reply: ReplyWriter) -> None:  # noqa: ARG002 - the shape of a page
+        send_json(reply, await self._operations.fleet())
+
+    async def _decision(self, request: Request, reply: ReplyWriter) -> None:
+        request_id = urllib.parse.unquote(request.path.removeprefix(DECISIONS))
+        found = await self._operations.decision(request_id)
         if found is None:
             message = f"no decision is kept for {request_id[:128]}; only the latest ones are"
             send_error(reply, Api.CHAT, 404, "unknown-request", message)
         else:
-            reply.respond(200, [(b"content-type", b"application/json")], msgspec.json.encode(found))
+            send_json(reply, found)

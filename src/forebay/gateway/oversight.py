@@ -1,0 +1,57 @@
+"""What there is once on a host, however many workers serve: the fleet's eyes, and the port for operators."""
+
+import asyncio
+import logging
+import socket
+from collections.abc import Callable
+
+from forebay.config.assemble import Assembly
+from forebay.domain.endpoint import Endpoint, EndpointView
+from forebay.fleet.eyes import Eyes
+from forebay.gateway.admin import Admin, Operations
+from forebay.gateway.http1.budget import BufferBudget
+from forebay.gateway.http1.connections import Connections
+
+log = logging.getLogger(__name__)
+
+
+class Oversight:
+    """Looks at the endpoints for `saw`, and answers operators by `operations`, from `start` to `stop`."""
+
+    def __init__(
+        self,
+        assembly: Assembly,
+        operations: Operations,
+        saw: Callable[[tuple[EndpointView, ...]], None],
+        clock: Callable[[], int],
+    ) -> None:
+        """Nothing is opened yet. `clock` is in microseconds."""
+        loop = asyncio.get_running_loop()
+        self._assembly = assembly
+        self._loop = loop
+        self._server: asyncio.Server | None = None
+        limits = assembly.file.inbound
+        self._admin = Connections(loop, Admin(operations), limits, BufferBudget(limits.max_buffered_bytes))
+        self._eyes = Eyes(
+            assembly.endpoints(), saw, assembly.file.eyes, clock, credentials=self._key_of, warn=log.warning
+        )
+
+    async def start(self, listener: socket.socket) -> None:
+        """Answer operators at `listener`, which is bound, and open the eyes."""
+        self._server = await self._loop.create_server(self._admin.protocol, sock=listener)
+        await self._eyes.start()
+
+    async def stop(self) -> None:
+        """Close both now."""
+        if self._server is not None:
+            self._server.close()
+        self._admin.abort_all()
+        await self._eyes.stop()
+
+    def adopt(self, assembly: Assembly) -> None:
+        """Look at the endpoints of a new plan."""
+        self._assembly = assembly
+        self._eyes.update(assembly.endpoints())
+
+    def _key_of(self, endpoint: Endpoint) -> str | None:
+        return self._assembly.api_key_of(endpoint)

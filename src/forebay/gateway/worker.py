@@ -1,0 +1,177 @@
+"""One worker: a conductor with its driver and its front, and a public listener for both."""
+
+import asyncio
+import gc
+import logging
+import socket
+from collections.abc import Callable, Sequence
+
+from forebay.conductor.conductor import Conductor
+from forebay.conductor.events import DrainAsked, PlanChanged, ViewChanged
+from forebay.config.assemble import Assembly, PoolAssembly, family_on
+from forebay.domain.endpoint import EndpointView
+from forebay.gateway.front import Gateway
+from forebay.gateway.http1.budget import BufferBudget
+from forebay.gateway.http1.connections import Connections
+from forebay.gateway.http1.upstream import Upstreams
+from forebay.gateway.ingress import Ingress
+from forebay.gateway.pools import PoolDirectory, PoolWire
+from forebay.runtime.driver import Driver, monotonic_us
+from forebay.telemetry.access_log import AccessLog
+from forebay.telemetry.desk import Desk
+from forebay.telemetry.endpoints_json import EndpointRow
+
+log = logging.getLogger(__name__)
+
+SECOND_US = 1_000_000
+# llama.cpp's server gives each connection a thread of a small pool for as long as it stands: idle ones lock others out
+# until they time out (5 s; seen: 1 to 9 of 24 new connections waited that long).
+THREAD_PER_CONNECTION = frozenset({"llama.cpp"})
+IDLE_WHERE_A_THREAD_WAITS = 2
+GC_ALLOCATIONS = 50_000
+# A burst of new connections waits here while the loop is busy; Linux caps it at net.core.somaxconn.
+BACKLOG = 4096
+
+
+class Worker:
+    """Serves requests by what it is told of the fleet: `serve` begins, `drain` ends in good order, `stop` ends now."""
+
+    def __init__(
+        self,
+        assembly: Assembly,
+        access_log: AccessLog | None = None,
+        clock: Callable[[], int] = monotonic_us,
+    ) -> None:
+        """Put the rooms together; nothing is opened yet. Needs a running event loop. `clock` is in microseconds."""
+        loop = asyncio.get_running_loop()
+        self.assembly = assembly
+        self.draining = False
+        self._loop = loop
+        self._server: asyncio.Server | None = None
+        self._engines: dict[int, str] = {}  # as found out, by slot
+        self.desk = Desk(_names(assembly), self.rows, clock, access_log)
+        self.conductor = Conductor(assembly.plan, seed=assembly.file.seed, at=clock())
+        self.driver = Driver(self.conductor, self.desk.observers, loop, clock)
+        # Each exchange watches its own pool's limit; this is the last resort.
+        longest = max(pool.file.timeouts.connect_seconds for pool in assembly.pools)
+        self.upstreams = Upstreams(loop, connect_timeout_seconds=longest)
+        self.budget = BufferBudget(assembly.file.inbound.max_buffered_bytes)
+        self.gateway = Gateway(
+            self.driver,
+            self.upstreams,
+            self._directory(),
+            loop,
+            self.desk.observers.served,
+            lambda model: self.desk.counters.gaps(model).add,
+            self.budget,
+        )
+        ingress = Ingress(self.gateway, assembly.intake, assembly.file.inbound.max_body_bytes, assembly.keys)
+        self._public = Connections(loop, ingress, assembly.file.inbound, self.budget)
+
+    # --- life
+
+    async def serve(self, listener: socket.socket) -> None:
+        """Take connections from `listener`, which is bound, and begin to watch timeouts."""
+        self._server = await self._loop.create_server(self._public.protocol, sock=listener, backlog=BACKLOG)
+        self.gateway.start()
+        # What is here now lives as long as the process: the collector need not look at it again.
+        gc.collect()
+        gc.freeze()
+        # Requests leave no cycles worth a search every 700 allocations: that cost 3 % of the path.
+        gc.set_threshold(GC_ALLOCATIONS)
+
+    async def drain(self) -> None:
+        """Say that this worker is leaving, stop listening after the lag, and let open requests end within the grace."""
+        self.draining = True
+        self._public.draining = True
+        settings = self.assembly.file.drain
+        await asyncio.sleep(settings.lag_seconds)
+        self._close_listener()
+        self._public.close_idle()
+        deadline = self._loop.time() + settings.grace_seconds
+        while (self.gateway.exchanges or self._public.busy) and self._loop.time() < deadline:
+            await asyncio.sleep(0.05)
+            self._public.close_idle()
+
+    async def stop(self) -> None:
+        """Close everything now. Requests that are still open are broken off."""
+        self._close_listener()
+        self.gateway.stop()
+        self._public.abort_all()
+        self.driver.close()
+        self.desk.close()
+        gc.unfreeze()
+
+    # --- what it is told
+
+    def saw(self, views: tuple[EndpointView, ...]) -> None:
+        """The fleet's eyes have seen these endpoints."""
+        self.driver.feed(ViewChanged(self.driver.clock(), views))
+        if any(self._engines.get(view.slot) != view.engine for view in views if view.engine):
+            self._engines |= {view.slot: view.engine for view in views if view.engine}
+            for endpoint in self.assembly.endpoints():
+                if self._engines.get(endpoint.slot) in THREAD_PER_CONNECTION:
+                    self.upstreams.keep_at_most(endpoint.url, IDLE_WHERE_A_THREAD_WAITS)
+            self.gateway.directory = self._directory()
+
+    def adopt(self, assembly: Assembly) -> None:
+        """Live by a new configuration of the pools. Limits of the listener stay as they are."""
+        self.assembly = assembly
+        current = {endpoint.slot for endpoint in assembly.endpoints()}
+        self._engines = {slot: engine for slot, engine in self._engines.items() if slot in current}
+        self.gateway.directory = self._directory()
+        self.desk.counters.rename(_names(assembly))
+        self.driver.feed(PlanChanged(self.driver.clock(), assembly.plan))
+
+    def drain_slot(self, slot: int, *, draining: bool, limit_seconds: float) -> None:
+        """Empty an endpoint, or take it back."""
+        limit_us = round(limit_seconds * SECOND_US)
+        self.driver.feed(DrainAsked(self.driver.clock(), slot, draining, limit_us))
+
+    # --- what it is asked
+
+    @property
+    def ready(self) -> bool:
+        """Whether some endpoint can take a request, and this worker is not leaving."""
+        return not self.draining and any(
+            row.beliefs.usable and not row.beliefs.draining for row in self.rows() if row.beliefs is not None
+        )
+
+    def rows(self) -> Sequence[EndpointRow]:
+        """Every endpoint as declared, as seen, and as believed now."""
+        return [
+            EndpointRow(pool.plan.model, pool.endpoint(slot), pool.views.get(slot), pool.row(slot))
+            for pool in self.conductor.pools.values()
+            for slot in pool.slots()
+        ]
+
+    def living(self) -> set[int]:
+        """Slots of every endpoint that something is still known of, those that are leaving too."""
+        return set().union(*(pool.slots() for pool in self.conductor.pools.values()))
+
+    # --- inside
+
+    def _directory(self) -> PoolDirectory:
+        """The pools as the wire sees them: engines apply one family's rules in their own ways."""
+        return PoolDirectory(tuple(self._wire(pool) for pool in self.assembly.pools))
+
+    def _wire(self, pool: PoolAssembly) -> PoolWire:
+        engines = {self._engines.get(endpoint.slot, endpoint.engine) for endpoint in pool.plan.endpoints}
+        return PoolWire(
+            model=pool.plan.model,
+            names=pool.plan.names,
+            family=family_on(pool, engines.pop()) if len(engines) == 1 else pool.family,
+            timeouts=pool.file.timeouts,
+            api_key=pool.api_key,
+            forward_auth=pool.file.forward_auth,
+            ask_usage=pool.file.ask_usage,
+            heartbeat_seconds=pool.file.heartbeat_seconds,
+        )
+
+    def _close_listener(self) -> None:
+        if self._server is not None:
+            self._server.close()
+
+
+def _names(assembly: Assembly) -> dict[str, str]:
+    return {name: pool.model for pool in assembly.plan.pools for name in pool.names}
