@@ -18,18 +18,17 @@ import torchvision_operators  # noqa: F401  before anything imports torchvision
 import transformers
 from asking import SIZES, asked, bare, blank, image_set
 from pictures import MAKERS as PICTURES
+from sounds import MAKERS as SOUNDS
 from transformers.models.gemma3.image_processing_pil_gemma3 import Gemma3ImageProcessorPil
 from transformers.models.got_ocr2.image_processing_pil_got_ocr2 import GotOcr2ImageProcessorPil
 from transformers.models.internvl.processing_internvl import InternVLProcessor
 from transformers.models.llava.processing_llava import LlavaProcessor
 from transformers.models.llava_next.processing_llava_next import LlavaNextProcessor
 from transformers.models.pixtral.image_processing_pil_pixtral import get_resize_output_image_size
-from transformers.models.qwen2_audio.processing_qwen2_audio import Qwen2AudioProcessor
 from transformers.models.qwen2_vl.image_processing_pil_qwen2_vl import Qwen2VLImageProcessorPil
 from transformers.models.qwen2_vl.video_processing_qwen2_vl import Qwen2VLVideoProcessor
 from transformers.models.qwen3_vl.processing_qwen3_vl import Qwen3VLProcessor
 from transformers.models.qwen3_vl.video_processing_qwen3_vl import Qwen3VLVideoProcessor
-from transformers.models.whisper.feature_extraction_whisper import WhisperFeatureExtractor
 from transformers.video_processing_utils import BaseVideoProcessor
 from transformers.video_utils import VideoMetadata
 
@@ -214,37 +213,6 @@ def gemma_3(chance):
     return {"images": [image_set({}, lambda *_: 256, chance), image_set(scanned, question, chance)]}
 
 
-def lengths(chance):
-    """Samples at 16 kHz, up to beyond one window; the first make one, two and three mel frames."""
-    return [160, 320, 480, 24_000, 160_000, 479_999, 480_000, 480_001, 600_000] + [
-        chance.randint(1, 520_000) for _ in range(120)
-    ]
-
-
-def whisper(chance):
-    extractor = WhisperFeatureExtractor()
-
-    def positions(samples):
-        features = extractor(np.zeros(samples, np.float32), sampling_rate=16_000)["input_features"]
-        return (features.shape[-1] - 1) // 2 + 1  # the second convolution of WhisperEncoder has stride 2
-
-    rows = [[samples, positions(samples)] for samples in lengths(chance) if samples <= 480_000][::4]
-    return {"audio": [{"settings": {}, "columns": ["samples", "tokens"], "rows": rows}]}
-
-
-def qwen2_audio(chance):
-    processor = bare(
-        Qwen2AudioProcessor, audio_token="x", feature_extractor=WhisperFeatureExtractor(feature_size=128)
-    )
-
-    def question(samples):
-        inputs, _ = processor._process_audio([np.zeros(samples, np.float32)], sampling_rate=16_000)
-        return inputs["num_audio_tokens"][0]
-
-    rows = [[samples, asked(question, samples)] for samples in lengths(chance)]
-    return {"audio": [{"settings": {}, "columns": ["samples", "tokens"], "rows": rows}]}
-
-
 MAKERS = {
     "qwen2-vl": qwen2_vl,
     "qwen3-vl": qwen3_vl,
@@ -254,10 +222,9 @@ MAKERS = {
     "pixtral": pixtral,
     "mistral-3": mistral_3,
     "gemma-3": gemma_3,
-    "whisper": whisper,
-    "qwen2-audio": qwen2_audio,
-    **PICTURES,
 }
+# What a family sees and what it hears are asked for apart.
+ASKED = (MAKERS, PICTURES, SOUNDS)
 
 
 def written(vectors):
@@ -281,9 +248,12 @@ def main(families):
     warnings.simplefilter("ignore")
     transformers.logging.set_verbosity_error()
     TARGET.mkdir(parents=True, exist_ok=True)
-    for family in families or MAKERS:
+    for family in families or dict.fromkeys(name for makers in ASKED for name in makers):
         head = {"family": family, "transformers": transformers.__version__, "seed": SEED}
-        vectors = head | MAKERS[family](random.Random(f"{SEED} {family}"))
+        vectors = dict(head)
+        for makers in ASKED:
+            if family in makers:
+                vectors |= makers[family](random.Random(f"{SEED} {family}"))
         (TARGET / f"{family}.json").write_text(written(vectors))
         print(
             family,

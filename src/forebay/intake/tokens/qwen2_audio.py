@@ -4,13 +4,14 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from forebay.domain.ability import Ability
-from forebay.intake.tokens.family import MICROSECONDS, MediaCost, Positive, PositiveFloat, Rules
+from forebay.intake.tokens.family import MediaCost, Positive, PositiveFloat, Rules
+from forebay.intake.tokens.sound import Hears, halved_twice
 
 # audio_bos and audio_eos, which the chat template writes around the placeholders.
 WRAPPER_TOKENS = 2
 
 
-class Qwen2Audio(Rules, frozen=True, forbid_unknown_fields=True, kw_only=True):
+class Qwen2Audio(Hears, Rules, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """25 tokens a second: mel frames of 10 ms, halved by a convolution and halved again by pooling.
 
     Sound beyond `window_seconds` is cut off, as the feature extractor does; the encoder reads a whole window always.
@@ -33,19 +34,12 @@ class Qwen2Audio(Rules, frozen=True, forbid_unknown_fields=True, kw_only=True):
     pads_to_window: bool = False
     assumed_seconds: PositiveFloat = 30.0
 
-    def audio(self, duration_us: int) -> MediaCost:
-        """See Family. Sound shorter than three mel frames makes no token there; it is priced at one, and not exact."""
-        length_us = duration_us if duration_us > 0 else int(self.assumed_seconds * MICROSECONDS)
-        samples = -(-length_us * self.sampling_rate // MICROSECONDS)
-        window = self.window_seconds * self.sampling_rate // self.hop_length
+    def sound(self, samples: int) -> MediaCost:
+        """See Hears. Sound shorter than three mel frames makes no token there; it is priced at one, and not exact."""
+        window = max(1, self.window_seconds * self.sampling_rate // self.hop_length)
         positions = (window - 1) // 2 + 1
         if self.pads_to_window:
             windows = (samples + self.hop_length) // (window * self.hop_length) + 1
-            tokens = _halved_twice(window) * windows
-            return MediaCost(tokens, WRAPPER_TOKENS, positions * windows, duration_us > 0)
-        tokens = _halved_twice(min(window, -(-samples // self.hop_length)))
-        return MediaCost(max(1, tokens), WRAPPER_TOKENS, positions, duration_us > 0 and tokens > 0)
-
-
-def _halved_twice(mel_frames: int) -> int:
-    return ((mel_frames - 1) // 2 + 1 - 2) // 2 + 1
+            return MediaCost(halved_twice(window) * windows, WRAPPER_TOKENS, positions * windows)
+        tokens = halved_twice(min(window, -(-samples // self.hop_length)))
+        return MediaCost(max(1, tokens), WRAPPER_TOKENS, positions, tokens > 0)

@@ -12,6 +12,7 @@ from forebay.intake.tokens.fuyu import Fuyu
 from forebay.intake.tokens.gemma3 import Gemma3
 from forebay.intake.tokens.gemma4 import Gemma4
 from forebay.intake.tokens.generic import Generic
+from forebay.intake.tokens.granite_speech import GraniteSpeech
 from forebay.intake.tokens.internvl import InternVL
 from forebay.intake.tokens.llama4 import Llama4
 from forebay.intake.tokens.llama32_vision import Llama32Vision
@@ -23,6 +24,9 @@ from forebay.intake.tokens.pixtral import Mistral3, Pixtral
 from forebay.intake.tokens.qwen2_audio import Qwen2Audio
 from forebay.intake.tokens.qwen2_vl import Qwen2VL
 from forebay.intake.tokens.qwen3_vl import Qwen3VL
+from forebay.intake.tokens.qwen_omni import Qwen3Omni, Qwen25Omni
+from forebay.intake.tokens.ultravox import Ultravox
+from forebay.intake.tokens.voxtral import Voxtral
 from forebay.intake.tokens.whisper import Whisper
 
 FAMILIES: Mapping[str, type[Rules]] = {
@@ -44,6 +48,11 @@ FAMILIES: Mapping[str, type[Rules]] = {
     "fuyu": Fuyu,
     "whisper": Whisper,
     "qwen2-audio": Qwen2Audio,
+    "qwen2.5-omni": Qwen25Omni,
+    "qwen3-omni": Qwen3Omni,
+    "ultravox": Ultravox,
+    "voxtral": Voxtral,
+    "granite-speech": GraniteSpeech,
     "generic": Generic,
 }
 
@@ -52,6 +61,13 @@ FAMILIES: Mapping[str, type[Rules]] = {
 _NAMES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     (re.compile(pattern), family)
     for pattern, family in (
+        (r"ultravox", "ultravox"),  # first, since its names hold those of its text models
+        (r"qwen3omni", "qwen3-omni"),
+        (r"qwen25omni", "qwen2.5-omni"),
+        (r"voxtral.*(?:realtime|tts)", ""),
+        (r"voxtral", "voxtral"),
+        (r"granitespeech5", ""),
+        (r"granite.*speech", "granite-speech"),
         (r"qwen3vl", "qwen3-vl"),
         (r"qwen25vl", "qwen2.5-vl"),
         (r"qwen2vl|tinyvlm", "qwen2-vl"),

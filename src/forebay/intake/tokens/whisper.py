@@ -4,10 +4,11 @@ from collections.abc import Mapping
 from typing import ClassVar
 
 from forebay.domain.ability import Ability
-from forebay.intake.tokens.family import MICROSECONDS, MediaCost, Positive, PositiveFloat, Rules
+from forebay.intake.tokens.family import MediaCost, Positive, PositiveFloat, Rules
+from forebay.intake.tokens.sound import Hears
 
 
-class Whisper(Rules, frozen=True, forbid_unknown_fields=True, kw_only=True):
+class Whisper(Hears, Rules, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """Sound padded to windows of `window_seconds`, each of 3,000 mel frames that one convolution halves to 1,500 positions.
 
     The decoder attends across to them: they fill cross-attention KV, and engines do not count them as prompt tokens.
@@ -15,14 +16,19 @@ class Whisper(Rules, frozen=True, forbid_unknown_fields=True, kw_only=True):
 
     name: ClassVar[str] = "whisper"
     abilities: ClassVar[Ability] = Ability.AUDIO
-    configured_at: ClassVar[Mapping[str, tuple[str, ...]]] = {"window_seconds": ("chunk_length",)}
+    configured_at: ClassVar[Mapping[str, tuple[str, ...]]] = {
+        "window_seconds": ("chunk_length",),
+        "sampling_rate": ("sampling_rate",),
+        "hop_length": ("hop_length",),
+    }
     window_seconds: Positive = 30
-    positions_per_second: Positive = 50
+    sampling_rate: Positive = 16_000
+    hop_length: Positive = 160
     assumed_seconds: PositiveFloat = 30.0
 
-    def audio(self, duration_us: int) -> MediaCost:
-        """See Family."""
-        length_us = duration_us if duration_us > 0 else int(self.assumed_seconds * MICROSECONDS)
-        windows = -(-length_us // (self.window_seconds * MICROSECONDS))
-        positions = windows * self.window_seconds * self.positions_per_second
-        return MediaCost(positions, 0, positions, exact=duration_us > 0, cross_attended=True)
+    def sound(self, samples: int) -> MediaCost:
+        """See Hears."""
+        windows = -(-samples // (self.window_seconds * self.sampling_rate))
+        frames = self.window_seconds * self.sampling_rate // self.hop_length
+        positions = windows * ((frames - 1) // 2 + 1)
+        return MediaCost(max(1, positions), 0, max(1, positions), cross_attended=True)
