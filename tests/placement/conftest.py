@@ -4,15 +4,17 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from xxhash import xxh3_64_intdigest
 
 from forebay.domain.ability import Ability, Role
 from forebay.domain.facts import Ask
 from forebay.domain.request import Api, Demand, InferenceRequest, MediaItem, TextMeasure
 
 NAN = float("nan")
-INTS = {"slot", "abilities", "roles"}
+KINDS = {"slot": np.int64, "abilities": np.int64, "roles": np.int64, "name_hash": np.uint64}
 
 IDLE = {
+    "name_hash": 0,
     "usable": 1.0,
     "draining": 0.0,
     "serves": 1.0,
@@ -44,13 +46,14 @@ IDLE = {
 
 
 def row_of(slot=0, **facts):
-    return SimpleNamespace(slot=slot, **(IDLE | facts))
+    named = {"name_hash": xxh3_64_intdigest(b"e%d" % slot)}
+    return SimpleNamespace(slot=slot, **(IDLE | named | facts))
 
 
 def columns_of(rows):
     return SimpleNamespace(
         **{
-            name: np.array([getattr(e, name) for e in rows], dtype=np.int64 if name in INTS else np.float64)
+            name: np.array([getattr(e, name) for e in rows], dtype=KINDS.get(name, np.float64))
             for name in ("slot", *IDLE)
         }
     )

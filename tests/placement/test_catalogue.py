@@ -121,3 +121,18 @@ def test_least_request_spares_a_fresh_replica(row, pool, ask):
     assert build("least-request").place(ask(), pool(*rows), random.Random(0)).slot == 0
     rows = [row(0, in_flight=12.0), row(1, in_flight=0.0, ramp=0.1)]
     assert build("least-request").place(ask(), pool(*rows), random.Random(0)).slot == 1
+
+
+@pytest.mark.parametrize(("load", "better"), [("in-flight", 0), ("requests", 1), ("tokens", 1)])
+def test_power_of_two_takes_the_less_loaded_by_the_load_that_is_named(load, better, row, pool, ask):
+    rows = [
+        row(0, in_flight=1.0, foreign=9.0, viewed_at=1e6, kv_tokens=90_000.0),
+        row(1, in_flight=3.0, foreign=0.0, viewed_at=1e6, kv_tokens=300.0),
+    ]
+    placement = build("power-of-two", load=load).place(ask(), pool(*rows), random.Random(0))
+    assert placement.slot == better
+
+
+def test_power_of_two_refuses_a_load_that_it_does_not_know():
+    with pytest.raises(msgspec.ValidationError, match="load"):
+        build("power-of-two", load="mood")

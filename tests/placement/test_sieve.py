@@ -54,7 +54,12 @@ def test_each_set_of_needs_has_its_own_answer(row, pool, ask):
 def test_a_retry_is_asked_for_apart(row, pool, ask):
     subject, facts = sieve(), pool(row(0), row(1))
     assert names(subject.needed(ask(), facts)) == MOVING
-    assert names(subject.needed(ask(tried=(1,)), facts)) == ["context", "encoder-budget", "tried", "saturation"]
+    assert names(subject.needed(ask(tried=(1,)), facts)) == [
+        "context",
+        "encoder-budget",
+        "tried",
+        "saturation",
+    ]
     assert names(subject.needed(ask(tried=(7,)), facts)) == MOVING
 
 

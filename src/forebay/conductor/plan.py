@@ -6,6 +6,7 @@ from forebay.admission.breaker import BreakerSettings
 from forebay.admission.queue import QueueSettings
 from forebay.admission.retry import RetrySettings
 from forebay.domain.endpoint import Endpoint
+from forebay.estimators.residency import ResidencySettings
 from forebay.placement.profile import Profile
 
 
@@ -23,6 +24,7 @@ class PoolPlan(msgspec.Struct, frozen=True):
     retry: RetrySettings = RetrySettings()
     breaker: BreakerSettings = BreakerSettings()
     queue: QueueSettings = QueueSettings()
+    residency: ResidencySettings = ResidencySettings()
     slow_start_seconds: float = 30.0
     expected_output_tokens: int = 200
 

@@ -42,7 +42,7 @@ class Pool:
         self.retries = RetryBudget(plan.retry)
         self.text = TextTokens()
         self.lengths = Lengths(plan.expected_output_tokens)
-        self.residency = Residency()
+        self.residency = Residency(plan.residency)
         self.names: dict[int, str] = {}
         self.views: dict[int, EndpointView] = {}
         self._endpoints: dict[int, Endpoint] = {}
@@ -83,7 +83,7 @@ class Pool:
     def ask(self, request: InferenceRequest, demand: Demand, at: int, tried: tuple[int, ...]) -> Ask:
         """The question where the request should go now."""
         cached = self._cached_tokens(request, demand)
-        encoded = self.residency.encoded(request.media) if request.media else NO_MATCH
+        encoded = self.residency.encoded(request.tenant, request.media) if request.media else NO_MATCH
         return Ask(request, demand, at, cached, encoded, tried)
 
     def place(self, ask: Ask, rng: random.Random) -> Placement:
@@ -93,7 +93,7 @@ class Pool:
     def _cached_tokens(self, request: InferenceRequest, demand: Demand) -> Mapping[int, float]:
         if not request.prefix_blocks:
             return NO_MATCH
-        matched = self.residency.matched(request.prefix_blocks)
+        matched = self.residency.matched(request.tenant, request.prefix_blocks)
         if not matched:
             return NO_MATCH
         most, covered = demand.prompt_tokens, request.prefix_tokens
@@ -112,7 +112,7 @@ class Pool:
         encoded = ask.encoded_patches.get(slot, 0.0)
         cost = price(journey.demand, cached, encoded, self.beliefs.row(slot))
         self.beliefs.dispatched(slot, attempt, cost, journey.demand, at, streamed=request.stream)
-        self.residency.held(slot, request.prefix_blocks, request.media)
+        self.residency.held(request.tenant, slot, request.prefix_blocks, request.media)
         self._breakers[slot].dispatched(attempt, at)
         self._settle(slot, at)
         if first:
@@ -279,6 +279,7 @@ class Pool:
         self.queue.adopt(plan.queue)
         self.retries.adopt(plan.retry)
         self.lengths.adopt(plan.expected_output_tokens)
+        self.residency.adopt(plan.residency)
         for breaker in self._breakers.values():
             breaker.adopt(plan.breaker)
 

@@ -7,7 +7,6 @@ from pathlib import Path
 
 from forebay.config.errors import ConfigError
 
-
 # 64 bits: a million keys collide with a chance of 3e-8, n^2 / 2^65.
 TENANT_SIGNS = 16
 

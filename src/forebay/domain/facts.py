@@ -22,6 +22,7 @@ class Facts(Protocol):
     """
 
     slot: Quantity  # int: the endpoint's place in the conductor's tables
+    name_hash: Quantity  # int of 64 bits: of the endpoint's name, the same in every worker and gateway
     usable: Quantity  # flag: breaker closed or lending its probe, not cooling down, not reported down
     draining: Quantity  # flag: takes no new request
     serves: Quantity  # flag, NaN unknown: lists the pool's model

@@ -4,34 +4,74 @@ import functools
 from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 
+import msgspec
+
+from forebay.domain.bounds import AtLeastOne
 from forebay.domain.request import MediaItem
 
-# 65,536 blocks of hash and bit set are about 10 MB, and cover the prompts of thousands of conversations.
-MOST_ENTRIES = 65_536
+# A hash, its bit set and their place in an ordered dict: 124 to 184 bytes measured on CPython 3.13, as its table fills
+# and doubles. The bit set takes a bit more for each slot.
+ENTRY_BYTES = 192
+
+
+class ResidencySettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """How much memory a pool may spend on knowing what its endpoints hold, in bytes, about."""
+
+    # Of one tenant, so that none pushes out what is known of the others: 16 MiB are 87,000 blocks of 64 tokens, more
+    # than the KV caches of a dozen large devices hold.
+    tenant_bytes: AtLeastOne = 16 * 1024 * 1024
+    # Of all tenants. Past it, the tenant that was silent for longest is forgotten.
+    total_bytes: AtLeastOne = 64 * 1024 * 1024
+
+
+DEFAULTS = ResidencySettings()
 
 
 class Residency:
-    """Two bounded tables of hash -> bit set of slots. When full, the entry dispatched longest ago is forgotten.
+    """For each tenant, an index of hash -> bit set of slots.
 
-    A dispatch is taken to fill the engine's caches; what an engine evicts by itself is not known.
+    Hashes of blocks are chained, so that a flat table is a radix tree: a block is found only under its own beginning.
+    A dispatch is taken to fill the engine's caches; what an engine evicts by itself is not known. A full index forgets
+    what was sent longest ago, and of one prompt its end before its beginning.
     """
 
-    def __init__(self, most_entries: int = MOST_ENTRIES) -> None:
-        self._blocks = _Holders(most_entries)
-        self._media = _Holders(most_entries)
+    def __init__(self, settings: ResidencySettings = DEFAULTS) -> None:
+        self._settings = settings
+        self._tenants: OrderedDict[str, _Index] = OrderedDict()
+        self._entries = 0
+        self._entry_bytes = ENTRY_BYTES
 
-    def held(self, slot: int, blocks: Sequence[int], media: Sequence[MediaItem]) -> None:
+    def adopt(self, settings: ResidencySettings) -> None:
+        """Live by new settings, from the next dispatch on."""
+        self._settings = settings
+
+    def held(self, tenant: str, slot: int, blocks: Sequence[int], media: Sequence[MediaItem]) -> None:
         """A request with these went to `slot`. Media without a hash is not remembered."""
-        self._blocks.add(blocks, slot)
-        if media:
-            self._media.add([item.content_hash for item in media if item.content_hash], slot)
+        hashes = [item.content_hash for item in media if item.content_hash] if media else []
+        if not blocks and not hashes:
+            return
+        index = self._tenants.get(tenant)
+        if index is None:
+            index = self._tenants[tenant] = _Index()
+        else:
+            self._tenants.move_to_end(tenant)
+        self._entry_bytes = max(self._entry_bytes, ENTRY_BYTES + slot // 8)
+        before = len(index.bits)
+        index.add(hashes, slot)
+        index.add(reversed(blocks), slot)
+        index.shrink(self._settings.tenant_bytes // self._entry_bytes)
+        self._entries += len(index.bits) - before
+        self._shrink()
 
-    def matched(self, blocks: Sequence[int]) -> dict[int, int]:
+    def matched(self, tenant: str, blocks: Sequence[int]) -> dict[int, int]:
         """How many of the first blocks each endpoint holds, those that hold none left out."""
         depth: dict[int, int] = {}
+        index = self._tenants.get(tenant)
+        if index is None:
+            return depth
         holders = 0
         for count, block in enumerate(blocks):
-            here = self._blocks.get(block)
+            here = index.bits.get(block, 0)
             if count:
                 here &= holders
                 if here != holders:
@@ -43,47 +83,55 @@ class Residency:
             depth.update(dict.fromkeys(_slots(holders), len(blocks)))
         return depth
 
-    def encoded(self, media: Iterable[MediaItem]) -> dict[int, int]:
+    def encoded(self, tenant: str, media: Iterable[MediaItem]) -> dict[int, int]:
         """Encoder patches of these media that each endpoint has encoded before, those with none left out."""
         patches: dict[int, int] = {}
+        index = self._tenants.get(tenant)
+        if index is None:
+            return patches
         for item in media:
             if item.content_hash:
-                for slot in _slots(self._media.get(item.content_hash)):
+                for slot in _slots(index.bits.get(item.content_hash, 0)):
                     patches[slot] = patches.get(slot, 0) + item.encoder_patches
         return patches
 
     def forget(self, slot: int) -> None:
         """The endpoint is gone, or has restarted with empty caches."""
-        self._blocks.clear(slot)
-        self._media.clear(slot)
+        for index in self._tenants.values():
+            index.clear(slot)
+        self._entries = sum(len(index.bits) for index in self._tenants.values())
+
+    def _shrink(self) -> None:
+        most = self._settings.total_bytes // self._entry_bytes
+        while self._entries > most and len(self._tenants) > 1:
+            _, silent = self._tenants.popitem(last=False)
+            self._entries -= len(silent.bits)
 
 
-class _Holders:
+class _Index:
     """Hash -> bit set of slots, oldest entry first."""
 
-    def __init__(self, most_entries: int) -> None:
-        self._most_entries = most_entries
+    def __init__(self) -> None:
         # A plain dict finds its oldest entry by walking over the gaps of those deleted before: 3 to 60 us when full.
-        self._bits: OrderedDict[int, int] = OrderedDict()
-
-    def get(self, key: int) -> int:
-        return self._bits.get(key, 0)
+        self.bits: OrderedDict[int, int] = OrderedDict()
 
     def add(self, keys: Iterable[int], slot: int) -> None:
-        bits, here = self._bits, 1 << slot
+        bits, here = self.bits, 1 << slot
         for key in keys:
             if key in bits:
                 bits[key] |= here
                 bits.move_to_end(key)
             else:
                 bits[key] = here
-        while len(bits) > self._most_entries:
-            bits.popitem(last=False)
+
+    def shrink(self, most: int) -> None:
+        while len(self.bits) > most:
+            self.bits.popitem(last=False)
 
     def clear(self, slot: int) -> None:
         others = ~(1 << slot)
-        kept = ((key, rest) for key, bits in self._bits.items() if (rest := bits & others))
-        self._bits = OrderedDict(kept)
+        kept = ((key, rest) for key, bits in self.bits.items() if (rest := bits & others))
+        self.bits = OrderedDict(kept)
 
 
 @functools.lru_cache(maxsize=256)

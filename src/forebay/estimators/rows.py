@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 import numpy as np
+import xxhash
 
 from forebay.domain.endpoint import Endpoint
 from forebay.domain.facts import Facts, Quantity
@@ -13,7 +14,7 @@ UNKNOWN = float("nan")
 ANY_ABILITY = -1
 
 FIELDS = tuple(Facts.__annotations__)
-_INTS = frozenset({"slot", "abilities", "roles"})
+_KINDS = {"slot": np.int64, "abilities": np.int64, "roles": np.int64, "name_hash": np.uint64}
 
 
 class Row:
@@ -22,6 +23,7 @@ class Row:
     __slots__ = FIELDS
 
     slot: int
+    name_hash: int
     usable: float
     draining: float
     serves: float
@@ -56,6 +58,7 @@ class Row:
         for name in _AT_FIRST_UNKNOWN:
             setattr(self, name, UNKNOWN)
         self.slot = endpoint.slot
+        self.name_hash = xxhash.xxh3_64_intdigest(endpoint.name.encode())
         self.usable = 1.0
         self.abilities = ANY_ABILITY
         self.roles = int(endpoint.role)
@@ -85,9 +88,10 @@ def _numa_apart(endpoint: Endpoint) -> float:
 
 
 class Columns:
-    """The same facts as float64 arrays (int64 for slots and bit sets), element i for the i-th row."""
+    """The same facts as float64 arrays (ints for slots, bit sets and hashes), element i for the i-th row."""
 
     slot: Quantity
+    name_hash: Quantity
     usable: Quantity
     draining: Quantity
     serves: Quantity
@@ -118,7 +122,7 @@ class Columns:
 
     def __init__(self, rows: Sequence[Row]) -> None:
         for name in FIELDS:
-            kind = np.int64 if name in _INTS else np.float64
+            kind = _KINDS.get(name, np.float64)
             setattr(self, name, np.array([getattr(row, name) for row in rows], dtype=kind))
 
     def write(self, position: int, row: Row, names: Iterable[str]) -> None:

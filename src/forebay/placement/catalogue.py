@@ -14,6 +14,8 @@ from forebay.placement.baselines import (
 )
 from forebay.placement.common import CommonSettings
 from forebay.placement.multimodal import MultimodalSettings, multimodal
+from forebay.placement.power_of_two import PowerOfTwoSettings, power_of_two
+from forebay.placement.prefix_affinity import PrefixAffinitySettings, prefix_affinity
 from forebay.placement.profile import Profile
 
 
@@ -33,4 +35,6 @@ PROFILES: Mapping[str, Recipe] = {
     "round-robin": Recipe(RoundRobinSettings, round_robin),
     "least-request": Recipe(LeastRequestSettings, least_request),
     "queue-kv": Recipe(QueueKvSettings, queue_kv),
+    "power-of-two": Recipe(PowerOfTwoSettings, power_of_two),
+    "prefix-affinity": Recipe(PrefixAffinitySettings, prefix_affinity),
 }
