@@ -93,3 +93,30 @@ async def test_an_engine_that_wants_a_key_needs_a_file(engine):
     url = await engine(refuse)
     with pytest.raises(ConfigError, match="api_key_env"):
         await discover.pools_behind([url], "multimodal", patience_seconds=0.1)
+
+
+async def test_an_engine_below_v3_is_written_with_its_base(engine):
+    async def model_server(request):
+        if request.path == "/v2":
+            return web.json_response({"name": "OpenVINO Model Server", "version": "2026.0"})
+        if request.path == "/v3/models":
+            return web.json_response({"data": [{"id": "m", "owned_by": "OVMS"}]})
+        return web.Response(status=404)
+
+    url = await engine(model_server)
+    for given in (url, f"{url}/v3"):
+        (pool,) = await discover.pools_behind([given], "multimodal")
+        assert pool["endpoints"] == [{"url": f"{url}/v3", "engine": "openvino"}]
+
+
+async def test_a_triton_without_its_openai_frontend_is_refused_with_the_cure(engine):
+    async def triton(request):
+        if request.path == "/v2":
+            return web.json_response({"name": "triton", "version": "2.51.0"})
+        if request.path == "/v2/repository/index":
+            return web.json_response([{"name": "m", "version": "1", "state": "READY"}])
+        return web.Response(status=404)
+
+    url = await engine(triton)
+    with pytest.raises(ConfigError, match="start Triton's OpenAI frontend"):
+        await discover.pools_behind([url], "multimodal")

@@ -95,8 +95,11 @@ def test_the_nearest_word_is_suggested():
         (POOL.replace("http://10.0.0.1:8000", "10.0.0.1:8000"), "write http://HOST:PORT"),
         (POOL.replace("http://10.0.0.1:8000", "http://2001:db8::5:8000"), "IPv6 address in [ ]"),
         (POOL.replace("http://10.0.0.1:8000", "http://u:p@h:1"), "api_key_env"),
-        (POOL.replace("http://10.0.0.1:8000", "http://h:1/v1"), "stop after the port"),
-        (POOL.replace("}]", "}, {url: 'http://10.0.0.1:8000/'}]"), "is already at pools[0].endpoints[0]"),
+        (POOL.replace("http://10.0.0.1:8000", "http://h:1/v1/chat/completions"), "stop after the port"),
+        (POOL.replace("http://10.0.0.1:8000", "http://h:1/v3?a=b"), "stop after the port"),
+        (POOL.replace("http://10.0.0.1:8000", "http://h:1/v 3"), "stop after the port"),
+        (POOL.replace("}]", "}, {url: 'http://10.0.0.1:8000/v1'}]"), "is already at pools[0].endpoints[0]"),
+        (POOL.replace("'}]", "', metrics_port: 65536}]"), "<= 65535"),
         (POOL + "    aliases: [m]\n", "already names pools[0].model"),
         (POOL + "    timeouts: {connect_seconds: 0}\n", "> 0"),
         (POOL + "    family: {name: qwen2-vl, max_pixel: 3}\n", "did you mean `max_pixels`?"),
@@ -249,3 +252,18 @@ def test_load_reads_a_file(tmp_path):
     assert load(path).plan.version == 1
     with pytest.raises(ConfigError, match="cannot be read"):
         load(tmp_path / "none.yaml")
+
+
+@pytest.mark.parametrize(
+    ("written", "url"),
+    [
+        ("http://h", "http://h:80"),
+        ("http://h:1/", "http://h:1"),
+        ("http://h:1/v1/", "http://h:1"),
+        ("http://h:1/v3", "http://h:1/v3"),
+        ("http://[::1]:1/replica-1/v1", "http://[::1]:1/replica-1"),
+    ],
+)
+def test_an_address_may_carry_the_base_of_its_api(written, url):
+    (endpoint,) = assemble(Document(POOL.replace("http://10.0.0.1:8000", written))).endpoints()
+    assert (endpoint.url, endpoint.name) == (url, url.removeprefix("http://"))

@@ -103,3 +103,18 @@ def test_an_error_has_no_json():
 )
 def test_offered_tells_whether_the_path_exists(status, offered):
     assert Reply(status, "", b"").offered is offered
+
+
+async def test_the_api_is_asked_below_its_base_and_the_rest_at_the_root(session, serving):
+    engine = await serving({"/v3/models": {}, "/metrics": b""})
+    call = calling(session, engine.url + "/v3")
+    assert (await call("/v1/models")).good
+    assert (await call("/metrics")).good
+
+
+async def test_another_port_of_the_host_is_asked(session, serving):
+    engine, other = await serving({}), await serving({"/metrics": b"x 1\n"})
+    endpoint = Endpoint(slot=0, name="e", url=engine.url)
+    call = HttpCaller(session, endpoint, 1.0, lambda _: None, int(other.url.rpartition(":")[2]))
+    assert (await call("/metrics")).body == b"x 1\n"
+    assert engine.asked == []

@@ -44,3 +44,28 @@ async def test_a_strange_listing_is_generic(calling, listing):
 
 async def test_silence_is_not_an_engine(calling):
     assert await detect(calling({"/v1/models": None, "/metrics": None})) is None
+
+
+@pytest.mark.parametrize(
+    ("table", "engine"),
+    [
+        ({"/v1/models": {"data": [{"id": "m", "owned_by": "OVMS"}]}}, "openvino"),
+        ({"/metrics": b'# TYPE ovms_streams gauge\novms_streams{name="r"} 1\n'}, "openvino"),
+        ({"/v2": {"name": "OpenVINO Model Server", "version": "2026.0"}}, "openvino"),
+        ({"/v1/models": {"data": [{"id": "m", "owned_by": "Triton Inference Server"}]}}, "triton"),
+        ({"/metrics": b"vllm:num_requests_running 1\nnv_inference_count 2\n"}, "triton"),
+        ({"/v2": {"name": "triton", "version": "2.51.0", "extensions": []}}, "triton"),
+        ({"/metrics": b"tgi_queue_size 0\n"}, "tgi"),
+        ({"/metrics": b"", "/info": {"model_id": "m", "router": "text-generation-router"}}, "tgi"),
+        ({"/v2": {"name": 5}, "/info": {"router": "another"}}, "generic"),
+        ({"/v2": None, "/info": ["text-generation-router"]}, "generic"),
+    ],
+)
+async def test_each_engine_is_known_by_one_of_its_signs(calling, table, engine):
+    assert await detect(calling(table)) == engine
+
+
+async def test_metrics_are_asked_for_where_they_stand(calling):
+    metrics = calling({"/metrics": b"nv_inference_count 1\n"})
+    assert await detect(calling({}), metrics) == "triton"
+    assert metrics.asked == ["/metrics"]

@@ -100,7 +100,7 @@ async def test_a_new_plan_watches_the_new_drops_the_old_and_keeps_the_rest(servi
     async with Eyes([kept, gone, moved], seen, FAST) as eyes:
         await seen.until(lambda views: {view.slot for view in views} == {0, 1, 2})
         task = eyes._tasks[0]
-        eyes.update([kept, named(2, "vllm", engine.url + "/away"), named(3, "vllm", engine.url)])
+        eyes.update([kept, named(2, "vllm", "http://127.0.0.1:1"), named(3, "vllm", engine.url)])
         assert eyes._tasks[0] is task
         seen.batches.clear()
         await seen.until(
@@ -177,3 +177,16 @@ async def test_a_real_llamacpp_is_found_out_and_read(tmp_path):
     assert (view.engine, view.models, view.running, view.waiting) == ("llama.cpp", ("tinyvlm",), 0.0, 0.0)
     assert (view.kv_usage, view.context_tokens) == (None, 2048)
     assert view.abilities is not None
+
+
+async def test_metrics_are_read_where_they_stand(serving):
+    engine = await serving({"/health/ready": 200, "/v1/models": {"data": [{"id": "m"}]}})
+    metrics = await serving({"/metrics": b'nv_inference_pending_request_count{model="m",version="1"} 3\n'})
+    endpoint = Endpoint(
+        slot=0, name="t", url=engine.url, engine="triton", metrics_port=int(metrics.url.rpartition(":")[2])
+    )
+    seen = Seen()
+    async with Eyes([endpoint], seen, FAST):
+        view = (await seen.until(lambda views: views and views[-1].waiting == 3.0))[-1]
+    assert (view.running, view.models) == (None, ("m",))
+    assert "/metrics" not in engine.asked

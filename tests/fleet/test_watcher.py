@@ -1,6 +1,7 @@
 import pytest
 
 from forebay.config.settings import EyesSettings
+from forebay.domain.ability import Ability
 from forebay.domain.endpoint import Endpoint
 from forebay.fleet.watcher import Watcher
 
@@ -184,3 +185,15 @@ async def test_a_sleeping_engine_takes_no_new_request(bench, vllm):
     assert (await made.look(0)).draining is True
     vllm["/metrics"] = vllm["/metrics"].replace(b'"} 0', b'"} 1')
     assert (await made.look(SECOND)).draining is False
+
+
+async def test_an_engine_that_is_not_set_up_for_requests_says_so_once(bench):
+    made = bench({"/v2/health/ready": 200, "/v2/repository/index": [{"name": "m"}]}, "triton")
+    for minutes in range(3):
+        view = await made.look(minutes * 60 * SECOND)
+    assert (view.models, view.abilities) == (("m",), Ability(0))
+    assert len([warning for warning in made.warnings if "OpenAI frontend" in warning]) == 1
+
+
+async def test_how_many_run_at_once_is_shown(bench, llama):
+    assert (await bench(llama).look(0)).max_running == 4

@@ -2,13 +2,14 @@
 
 import asyncio
 import sys
+from urllib.parse import urlsplit
 
 import aiohttp
 import msgspec
 
 from forebay.config.addresses import checked_url
 from forebay.config.errors import ConfigError
-from forebay.domain.endpoint import Endpoint
+from forebay.domain.endpoint import API_BASE, Endpoint
 from forebay.fleet.adapters import adapter_of
 from forebay.fleet.caller import HttpCaller
 from forebay.fleet.detect import detect
@@ -75,15 +76,26 @@ async def _patiently(session: aiohttp.ClientSession, url: str, patience_seconds:
 
 
 async def ask(session: aiohttp.ClientSession, url: str) -> Found | None:
-    """What answers at `url`, None if nothing does (yet). Raises ConfigError when it names no model."""
-    endpoint = Endpoint(0, url, url.rstrip("/"))
-    call = HttpCaller(session, endpoint, ASK_SECONDS, lambda _endpoint: None)
-    engine = await detect(call)
+    """What answers at `url`, None if nothing does (yet). Raises ConfigError for what cannot be served without a file."""
+    engine = await detect(_caller(session, url))
     if engine is None:
         return None
-    identity = await adapter_of(engine).identify(call)
+    adapter = adapter_of(engine)
+    url = _with_base(url, adapter.api_base)
+    identity = await adapter.identify(_caller(session, url))
     if identity.refused:
         raise ConfigError(url, "the engine asks for a key", "write a configuration file with api_key_env")
+    if identity.advice:
+        raise ConfigError(url, f"the engine {identity.advice}")
     if not identity.models:
         return None
-    return Found(endpoint.url, engine, identity.models)
+    return Found(url, engine, identity.models)
+
+
+def _caller(session: aiohttp.ClientSession, url: str) -> HttpCaller:
+    return HttpCaller(session, Endpoint(0, url, url), ASK_SECONDS, lambda _endpoint: None)
+
+
+def _with_base(url: str, base: str) -> str:
+    """`url` as given when it names a base of its own, or else with the one where this engine has its API."""
+    return url if base == API_BASE or urlsplit(url).path else url + base

@@ -4,13 +4,20 @@ import re
 from urllib.parse import urlsplit
 
 from forebay.config.errors import ConfigError
+from forebay.domain.endpoint import API_BASE
 
+# Whoever pastes the whole address of a request means its base.
+_API_PATHS = ("/completions", "/embeddings", "/messages", "/models", "/metrics", "/health")
+_BASE_PATH = re.compile(r"[A-Za-z0-9._~%/-]*", re.ASCII)
 # What `intake.media_urls` can match: `host`, `.host` for all below it, and either with `http://` before it.
 _MEDIA_HOST = re.compile(r"(?:http://)?\.?[a-z0-9_-]+(?:\.[a-z0-9_-]+)*", re.IGNORECASE | re.ASCII)
 
 
 def checked_url(place: str, url: str) -> str:
-    """An engine's address as http://HOST:PORT, the port written out. Raises ConfigError naming `place`."""
+    """An engine's address as http://HOST:PORT, the port written out, and its base path unless that is /v1.
+
+    Raises ConfigError naming `place`.
+    """
     try:
         parts = urlsplit(url)
         port = parts.port
@@ -24,10 +31,15 @@ def checked_url(place: str, url: str) -> str:
         raise ConfigError(
             place, "credentials in an address end up in logs", "use api_key_env or api_key_file"
         )
-    if parts.path.strip("/") or parts.query or parts.fragment:
-        raise ConfigError(place, f"`{url}` names a path", "stop after the port; the API's paths are added")
+    base = parts.path.rstrip("/")
+    if parts.query or parts.fragment or base.endswith(_API_PATHS) or not _BASE_PATH.fullmatch(base):
+        raise ConfigError(
+            place,
+            f"`{url}` names more than the API's base",
+            "stop after the port, or after a base such as /v3",
+        )
     host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
-    return f"http://{host}:{port or 80}"
+    return f"http://{host}:{port or 80}{base.removesuffix(API_BASE)}"
 
 
 def check_listener(place: str, address: str) -> None:

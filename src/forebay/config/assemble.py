@@ -150,6 +150,7 @@ def _endpoint(
         numa_node=file.numa_node,
         preprocess_numa_node=file.preprocess_numa_node,
         max_in_flight=file.max_in_flight,
+        metrics_port=file.metrics_port,
         encoder_budget_tokens=file.encoder_budget_tokens,
     )
 

@@ -17,16 +17,20 @@ from forebay.config.settings import (
 from forebay.domain.bounds import AtLeastOne, Count, NotNegative
 from forebay.intake.settings import IntakeSettings, MediaUrlSettings
 
+Port = Annotated[int, msgspec.Meta(ge=0, le=65535)]
 Name = Annotated[str, msgspec.Meta(min_length=1, max_length=256)]
 
 
 class EndpointFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """One endpoint. Only `url` is needed; what is left out is found out or stays unknown."""
 
-    # http://HOST:PORT, without a path; an IPv6 address stands in [ ].
+    # http://HOST:PORT; an IPv6 address stands in [ ]. A path behind it is where the engine stands on that host, and
+    # may end with the API's version where that is not /v1: http://HOST:PORT/v3 for OpenVINO's model server.
     url: Name
     # Which dialect of metrics and limits it speaks; found out when left out.
-    engine: Literal["", "vllm", "llama.cpp", "sglang", "generic"] = ""
+    engine: Literal["", "vllm", "llama.cpp", "sglang", "triton", "openvino", "tgi", "generic"] = ""
+    # Where its metrics stand on the same host, when not on the port of `url`: 8002 for plain Triton. 0 for the same port.
+    metrics_port: Port = 0
     # What it runs on, as `a100-80gb`: the prior of its speed. Unknown names are priced as an A100.
     device: str = ""
     # Where it stands. Shown to operators; no policy reads it yet.

@@ -2,11 +2,12 @@
 
 from collections.abc import Callable
 from typing import Any, NamedTuple, Protocol
+from urllib.parse import urlsplit
 
 import aiohttp
 import msgspec
 
-from forebay.domain.endpoint import Endpoint
+from forebay.domain.endpoint import Endpoint, path_at
 
 MAX_REPLY_BYTES = 8 * 1024 * 1024
 """vLLM with eight ranks and LoRA answers some 300 KB of metrics; a reply beyond this is no reply of an engine."""
@@ -45,12 +46,12 @@ class Caller(Protocol):
     """Asks one endpoint."""
 
     async def __call__(self, path: str, body: bytes | None = None) -> Reply | None:
-        """GET `path`, or POST `body` as JSON. None when there was no whole answer in time."""
+        """GET `path`, or POST `body` as JSON. A path in /v1 is asked where the endpoint has its API. None when there was no whole answer in time."""
         ...
 
 
 class HttpCaller:
-    """A caller over a shared aiohttp session.
+    """A caller over a shared aiohttp session, to the port of the endpoint's address or to another one of its host.
 
     Follows no redirect, and uses no proxy of the environment: credentials go to the declared address only.
     """
@@ -61,10 +62,11 @@ class HttpCaller:
         endpoint: Endpoint,
         timeout_seconds: float,
         credentials: Callable[[Endpoint], str | None],
+        port: int = 0,
     ) -> None:
         self._session = session
         self._endpoint = endpoint
-        self._base = endpoint.url.rstrip("/")
+        self._origin = _origin(endpoint.url, port)
         self._timeout = aiohttp.ClientTimeout(total=timeout_seconds)
         self._credentials = credentials
 
@@ -73,7 +75,7 @@ class HttpCaller:
         try:
             async with self._session.request(
                 "GET" if body is None else "POST",
-                self._base + path,
+                self._origin + path_at(self._endpoint.url, path),
                 data=body,
                 headers=self._headers(body),
                 timeout=self._timeout,
@@ -93,6 +95,14 @@ class HttpCaller:
         if key:
             headers["Authorization"] = f"Bearer {key}"
         return headers
+
+
+def _origin(url: str, port: int) -> str:
+    parts = urlsplit(url)
+    netloc = parts.netloc
+    if port:
+        netloc = netloc.removesuffix(f":{parts.port}") + f":{port}"
+    return f"{parts.scheme}://{netloc}"
 
 
 async def _whole(response: aiohttp.ClientResponse) -> Reply | None:

@@ -117,6 +117,13 @@ class Eyes:
         settings = self._settings
         calls = HttpCaller(self._session, endpoint, settings.scrape_timeout_seconds, self._credentials)
         probes = HttpCaller(self._session, endpoint, settings.health_timeout_seconds, self._credentials)
+        scrapes = HttpCaller(
+            self._session,
+            endpoint,
+            settings.scrape_timeout_seconds,
+            self._credentials,
+            endpoint.metrics_port,
+        )
         watcher = Watcher(
             endpoint,
             calls,
@@ -124,6 +131,7 @@ class Eyes:
             settings,
             self._batch.add,
             self._warn,
+            scrape=scrapes,
             has_key=lambda: self._credentials(endpoint) is not None,
         )
         self._tasks[endpoint.slot] = asyncio.create_task(

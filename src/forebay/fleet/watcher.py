@@ -42,13 +42,18 @@ class Watcher:
         post: Callable[[EndpointView], None],
         warn: Callable[[str], None],
         *,
+        scrape: Caller | None = None,
         has_key: Callable[[], bool] = lambda: False,
     ) -> None:
-        """`probe` asks for health, `call` everything else; they differ in their patience. `has_key`: whether they show one."""
+        """`probe` asks for health, `call` everything else, but for metrics that `scrape` asks where they stand elsewhere.
+
+        `has_key`: whether they show one.
+        """
         self._has_key = has_key
         self._endpoint = endpoint
         self._call = call
         self._ask_health = probe
+        self._ask_metrics = scrape or call
         self._settings = settings
         self._post = post
         self._warn = warn
@@ -98,7 +103,7 @@ class Watcher:
 
     async def _identify(self) -> None:
         if not self._engine:
-            self._engine = await detect(self._call) or ""
+            self._engine = await detect(self._call, self._ask_metrics) or ""
         self._adapter = adapter_of(self._engine)
         found = await self._adapter.identify(self._call)
         if found.refused:
@@ -106,10 +111,13 @@ class Watcher:
             if self._has_key():
                 # It would refuse every request at once, and look idle: that would draw all traffic there.
                 found = Identity(models=(), context_tokens=found.context_tokens, abilities=found.abilities)
+        if found.advice:
+            self._warn_once(found.advice)
         # An answer that failed once does not undo what is known.
         self._identity = Identity(
             models=_newer(found.models, self._identity.models),
             context_tokens=_newer(found.context_tokens, self._identity.context_tokens),
+            max_running=_newer(found.max_running, self._identity.max_running),
             abilities=_newer(found.abilities, self._identity.abilities),
         )
         if found.models is None:
@@ -117,7 +125,7 @@ class Watcher:
 
     async def _scrape(self, at: int) -> None:
         dialect = self._adapter.dialect
-        reply = await self._call(dialect.path)
+        reply = await self._ask_metrics(dialect.path)
         if reply is not None and reply.good:
             self._reading = read(parse(reply.body, dialect.names), dialect)
             for sentence in self._absences.notice(self._reading, dialect):
@@ -150,6 +158,7 @@ class Watcher:
             models=self._identity.models,
             abilities=self._identity.abilities,
             context_tokens=self._identity.context_tokens,
+            max_running=self._identity.max_running,
             running=self._reading.running,
             waiting=self._reading.waiting,
             kv_usage=self._reading.kv_usage,

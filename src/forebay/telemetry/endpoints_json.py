@@ -102,6 +102,7 @@ def _seen(row: EndpointRow, at: int) -> dict[str, Any] | None:
         "models": None if view.models is None else list(view.models),
         "abilities": None if view.abilities is None else ability_names(Ability(view.abilities)),
         "context_tokens": view.context_tokens,
+        "max_running": view.max_running,
         "running": view.running,
         "waiting": view.waiting,
         "kv_usage": view.kv_usage,

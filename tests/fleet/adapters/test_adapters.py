@@ -4,10 +4,12 @@ from forebay.domain.ability import Ability
 from forebay.fleet.adapters import BY_ENGINE, adapter_of
 from forebay.fleet.adapters.base import ANY_FORMAT, ANY_MEDIA, Identity
 
-VLLM, LLAMA, GENERIC, SGLANG = (BY_ENGINE[name] for name in ("vllm", "llama.cpp", "generic", "sglang"))
+VLLM, LLAMA, GENERIC, SGLANG, TRITON, OPENVINO, TGI = (
+    BY_ENGINE[name] for name in ("vllm", "llama.cpp", "generic", "sglang", "triton", "openvino", "tgi")
+)
 
 
-@pytest.mark.parametrize("engine", sorted(BY_ENGINE))
+@pytest.mark.parametrize("engine", sorted(set(BY_ENGINE) - {"triton", "openvino"}))
 @pytest.mark.parametrize(
     ("table", "healthy"),
     [
@@ -69,6 +71,7 @@ async def test_llamacpp_tells_its_modalities_its_slot_and_its_apis(calling, llam
     assert found == Identity(
         models=("tinyvlm",),
         context_tokens=2048,
+        max_running=4,
         abilities=Ability.TEXT
         | Ability.IMAGE
         | Ability.VIDEO
@@ -115,3 +118,112 @@ async def test_a_length_that_is_none_is_unknown(calling, length):
 
 def test_an_engine_that_nobody_knows_is_asked_like_any():
     assert adapter_of("") is adapter_of("tomorrow") is GENERIC
+
+
+SGLANG_INFO = {
+    "context_length": 32768,
+    "max_running_requests": 100,
+    "api_key": "s3cret",
+    "internal_states": [
+        {"effective_max_running_requests_per_dp": 48},
+        {"effective_max_running_requests_per_dp": 48},
+    ],
+}
+
+
+@pytest.mark.parametrize("path", ["/server_info", "/get_server_info"])
+async def test_sglang_runs_as_many_at_once_as_its_ranks_worked_out(calling, vllm, path):
+    found = await SGLANG.identify(calling({**vllm, path: SGLANG_INFO}))
+    assert (found.max_running, found.context_tokens) == (96, 4096)
+    assert "s3cret" not in repr(found)
+
+
+async def test_sglang_of_old_names_its_limits_in_its_settings(calling):
+    old = {"context_length": 8192, "max_running_requests": 64}
+    table = {"/v1/models": {"data": [{"id": "m"}]}, "/get_server_info": old}
+    found = await SGLANG.identify(calling(table))
+    assert (found.models, found.context_tokens, found.max_running) == (("m",), 8192, 64)
+
+
+@pytest.mark.parametrize("info", [None, 404, 500, [], {"internal_states": [None, {}, 7]}])
+async def test_sglang_without_limits_leaves_them_unknown(calling, vllm, info):
+    found = await SGLANG.identify(calling({**vllm, "/server_info": info}))
+    assert (found.max_running, found.context_tokens) == (None, 4096)
+
+
+@pytest.mark.parametrize(
+    ("table", "healthy"),
+    [
+        ({"/health/ready": 200}, True),
+        ({"/health/ready": 400, "/v2/health/ready": 200}, False),
+        ({"/v2/health/ready": 200}, True),
+        ({"/v2/health/ready": 503}, False),
+        ({"/health/ready": None}, False),
+        ({"/v1/models": {"data": []}}, True),
+        ({}, False),
+    ],
+)
+async def test_triton_is_as_healthy_as_its_frontend_or_itself(calling, table, healthy):
+    assert await TRITON.healthy(calling(table)) is healthy
+
+
+async def test_triton_with_its_openai_frontend_is_asked_like_any(calling):
+    table = {
+        "/v1/models": {"data": [{"id": "llama", "owned_by": "Triton Inference Server"}]},
+        "/openapi.json": {"paths": {"/v1/chat/completions": {}, "/v1/embeddings": {}}},
+    }
+    assert await TRITON.identify(calling(table)) == Identity(
+        models=("llama",), abilities=ANY_MEDIA | ANY_FORMAT | Ability.CHAT | Ability.EMBEDDINGS
+    )
+
+
+async def test_triton_without_its_frontend_has_models_and_can_take_no_request(calling):
+    index = [
+        {"name": "double", "version": "1", "state": "READY"},
+        {"name": "double", "version": "2"},
+        {"name": "broken", "state": "UNAVAILABLE"},
+        "none",
+    ]
+    found = await TRITON.identify(calling({"/v2/repository/index": index}))
+    assert (found.models, found.abilities) == (("double",), Ability(0))
+    assert "OpenAI frontend" in found.advice
+
+
+@pytest.mark.parametrize("index", [{"error": "restricted"}, 403, b"text"])
+async def test_triton_that_keeps_its_index_to_itself_has_unknown_models(calling, index):
+    found = await TRITON.identify(calling({"/v2/repository/index": index}))
+    assert (found.models, found.abilities) == (None, Ability(0))
+
+
+async def test_silence_is_not_a_triton_without_its_frontend(calling):
+    assert await TRITON.identify(calling({"/v1/models": None, "/v2/repository/index": None})) == Identity()
+    assert (await TRITON.identify(calling({"/v1/models": 401, "/v2/repository/index": []}))).advice == ""
+
+
+OVMS_MODELS = {"object": "list", "data": [{"id": "qwen3-vl", "object": "model", "owned_by": "OVMS"}]}
+
+
+async def test_openvino_is_healthy_and_lists_its_models(calling):
+    call = calling({"/v2/health/ready": 200, "/v1/models": OVMS_MODELS})
+    assert await OPENVINO.healthy(call)
+    found = await OPENVINO.identify(call)
+    assert (found.models, found.advice) == (("qwen3-vl",), "")
+    assert Ability.CHAT | Ability.IMAGE in found.abilities
+    assert found.abilities & ANY_FORMAT == Ability(0)
+
+
+async def test_openvino_without_the_base_of_its_api_takes_no_request_and_says_why(calling):
+    found = await OPENVINO.identify(calling({"/v3/models": OVMS_MODELS}))
+    assert found.models == ()
+    assert "/v3" in found.advice
+    assert (await OPENVINO.identify(calling({}))).models is None
+
+
+async def test_tgi_tells_its_model_and_its_limits(calling):
+    info = {"model_id": "llava", "max_total_tokens": 2048, "max_batch_size": None}
+    table = {"/v1/models": {"data": [{"id": "llava", "owned_by": "llava"}]}, "/info": info}
+    found = await TGI.identify(calling(table))
+    assert (found.models, found.context_tokens, found.max_running) == (("llava",), 2048, None)
+    old = await TGI.identify(calling({"/info": {**info, "max_batch_size": 4}}))
+    assert (old.models, old.max_running) == (("llava",), 4)
+    assert (await TGI.identify(calling({"/info": None}))).models is None

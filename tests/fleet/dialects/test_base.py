@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from forebay.fleet.dialects import BY_ENGINE, dialect_of
-from forebay.fleet.dialects.base import NOTHING, Lora, read
+from forebay.fleet.dialects.base import NOTHING, Dialect, Lora, read
 from forebay.fleet.metrics import parse
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
@@ -140,3 +140,62 @@ def test_one_sleeping_rank_is_enough_to_be_asleep(awake, asleep):
     other = 'vllm:engine_sleep_state{engine="0",sleep_state="discard_all"} 0'
     assert reading("vllm", "\n".join([*lines, other]).encode()).asleep is asleep
     assert reading("llama.cpp", b"").asleep is None
+
+
+def scraped(engine, fixture):
+    return reading(engine, (FIXTURES / fixture).read_bytes())
+
+
+def test_sglang_ranks_add_up_and_their_tensor_parallel_copies_and_priorities_do_not():
+    found = scraped("sglang", "sglang-dp2-tp2.prom")
+    assert (found.running, found.waiting) == (8.0, 4.0)
+    assert (found.kv_usage, found.kv_usage_mean) == (0.9, pytest.approx(0.6))
+    assert found.kv_capacity_tokens == 40_960
+
+
+def test_tensorrt_llm_on_triton_knows_its_batch_and_its_cache():
+    found = scraped("triton", "tensorrt-llm-on-triton.prom")
+    assert (found.running, found.waiting, found.kv_usage) == (5.0, 7.0, 0.4875)
+    assert found.kv_capacity_tokens == 64 * 6239
+
+
+def test_plain_triton_knows_only_who_waits_and_each_model_has_a_queue():
+    text = b"""
+nv_inference_pending_request_count{model="a",version="1"} 2
+nv_inference_pending_request_count{model="a",version="2"} 1
+nv_inference_pending_request_count{model="b",version="1"} 4
+"""
+    found = reading("triton", text)
+    assert (found.running, found.waiting, found.kv_usage) == (None, 7.0, None)
+
+
+def test_vllm_in_triton_is_read_by_its_own_names():
+    text = b"""
+nv_inference_pending_request_count{model="v",version="1"} 0
+vllm:num_requests_running{model="v",version="1"} 6
+vllm:num_requests_waiting{model="v",version="1"} 2
+vllm:kv_cache_usage_perc{model="v",version="1"} 0.5
+"""
+    found = reading("triton", text)
+    assert (found.running, found.waiting, found.kv_usage) == (6.0, 2.0, 0.5)
+
+
+def test_openvino_counts_graphs_and_where_there_are_none_plain_requests():
+    assert scraped("openvino", "openvino-model-server.prom").running == 4.0
+    plain = b'ovms_current_requests{name="r",version="1"} 2\novms_current_requests{name="r",version="2"} 2\n'
+    found = reading("openvino", plain)
+    assert (found.running, found.waiting) == (4.0, None)
+
+
+def test_tgi_names_its_batch_and_its_queue():
+    found = scraped("tgi", "tgi.prom")
+    assert (found.running, found.waiting, found.kv_usage) == (3.0, 2.0, None)
+
+
+def test_a_name_with_a_label_is_that_series_only():
+    dialect = Dialect("x", running=("m{kind=a}",), waiting=("m{kind=b c}", "m"))
+    text = b'm{kind="a"} 1\nm{kind="b c"} 2\nm 4\nm{other="a"} 8\n'
+    found = read(parse(text, dialect.names), dialect)
+    assert dialect.names == {"m"}
+    assert (found.running, found.waiting) == (1.0, 2.0)
+    assert read(parse(b"m 4\n", dialect.names), dialect).waiting == 4.0

@@ -1,5 +1,7 @@
 """Which header lines cross, and in what form."""
 
+import pytest
+
 from forebay.gateway.http1.headers import host_of, request_headers, response_headers, sse_headers
 from forebay.gateway.http1.message import Request
 
@@ -119,3 +121,19 @@ def test_p23_streams_are_not_held_up():
         (b"cache-control", b"no-cache, no-transform"),
         (b"x-accel-buffering", b"no"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("url", "target", "asked"),
+    [
+        ("http://e:1/v3", "/v1/chat/completions?a=/v1/b", "/v3/chat/completions?a=/v1/b"),
+        ("http://e:1/v3", "/v1/v1/x", "/v3/v1/x"),
+        ("http://e:1/v3", "/v10/x", "/v10/x"),
+        ("http://e:1/replica-1", "/v1/models", "/replica-1/v1/models"),
+        ("http://e:1/replica-1/v3", "/v1/models", "/replica-1/v3/models"),
+        ("http://e:1/replica-1/v3", "/health", "/replica-1/health"),
+    ],
+)
+def test_the_base_of_an_address_stands_in_place_of_v1(url, target, asked):
+    head = request_headers(request(target=target), url=url, content_length=0, extra=[], forward_auth=False)
+    assert head.startswith(b"POST %b HTTP/1.1\r\nhost: e:1\r\n" % asked.encode())

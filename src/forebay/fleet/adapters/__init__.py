@@ -1,14 +1,19 @@
 """How each engine is asked for its health, its models and its limits: one small file each."""
 
-from forebay.fleet.adapters import generic, llamacpp, sglang, vllm
+from forebay.fleet.adapters import generic, llamacpp, openvino, sglang, tgi, triton, vllm
 from forebay.fleet.adapters.base import Adapter
 
-BY_ENGINE: dict[str, Adapter] = {
-    "vllm": vllm.ADAPTER,
-    "llama.cpp": llamacpp.ADAPTER,
-    "sglang": sglang.ADAPTER,
-    "generic": generic.ADAPTER,
-}
+_ALL: tuple[Adapter, ...] = (
+    vllm.ADAPTER,
+    llamacpp.ADAPTER,
+    sglang.ADAPTER,
+    triton.ADAPTER,
+    openvino.ADAPTER,
+    tgi.ADAPTER,
+    generic.ADAPTER,
+)
+
+BY_ENGINE: dict[str, Adapter] = {adapter.dialect.engine: adapter for adapter in _ALL}
 """Every adapter by the engine name that a plan may use."""
 
 

@@ -19,12 +19,18 @@ APIS = {
 
 
 class Identity(msgspec.Struct, frozen=True, gc=False):
-    """What an endpoint serves. None is unknown. `refused` tells that it wants another key than ours."""
+    """What an endpoint serves. None is unknown.
+
+    `max_running` is how many requests it runs at once. `refused` tells that it wants another key than ours; `advice` is a
+    sentence for the operator when it is not set up to take requests.
+    """
 
     models: tuple[str, ...] | None = None
     context_tokens: int | None = None
+    max_running: int | None = None
     abilities: Ability | None = None
     refused: bool = False
+    advice: str = ""
 
 
 class Adapter(Protocol):
@@ -33,6 +39,11 @@ class Adapter(Protocol):
     @property
     def dialect(self) -> Dialect:
         """What it calls its metrics."""
+        ...
+
+    @property
+    def api_base(self) -> str:
+        """Where its OpenAI API stands when nothing else is set up."""
         ...
 
     async def healthy(self, call: Caller) -> bool:
@@ -44,17 +55,18 @@ class Adapter(Protocol):
         ...
 
 
-async def health(call: Caller) -> bool:
-    """Ask /health, or /v1/models where there is no such path.
+async def health(call: Caller, paths: tuple[str, ...] = ("/health",)) -> bool:
+    """Ask the first of `paths` that is there, or /v1/models where none is.
 
-    To the second question a refused key or a rate limit is a sign of life. A 404 is not: whatever answers there speaks
+    To that question a refused key or a rate limit is a sign of life. A 404 is not: whatever answers there speaks
     another API, and would turn every request away faster than any engine can serve it.
     """
-    reply = await call("/health")
-    if reply is not None and not reply.offered:
-        reply = await call("/v1/models")
-        return reply is not None and (reply.good or reply.status in {401, 403, 429})
-    return reply is not None and reply.good
+    for path in paths:
+        reply = await call(path)
+        if reply is None or reply.offered:
+            return reply is not None and reply.good
+    reply = await call("/v1/models")
+    return reply is not None and (reply.good or reply.status in {401, 403, 429})
 
 
 def refused(reply: Reply | None) -> bool:

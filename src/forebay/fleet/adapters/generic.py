@@ -7,6 +7,7 @@ so that all are let through: the engine's own 400 says it better than a guess of
 from dataclasses import dataclass
 
 from forebay.domain.ability import Ability
+from forebay.domain.endpoint import API_BASE
 from forebay.fleet.adapters.base import (
     ANY_FORMAT,
     ANY_MEDIA,
@@ -26,14 +27,16 @@ from forebay.fleet.dialects.base import Dialect
 
 @dataclass(frozen=True)
 class OpenAIAdapter:
-    """Asks /health, /v1/models and /openapi.json. `default` are the abilities when the last is not there."""
+    """Asks `health_paths`, /v1/models and /openapi.json. `default` are the abilities when the last is not there."""
 
     dialect: Dialect
     default: Ability | None = None
+    health_paths: tuple[str, ...] = ("/health",)
+    api_base: str = API_BASE
 
     async def healthy(self, call: Caller) -> bool:
         """See `health`."""
-        return await health(call)
+        return await health(call, self.health_paths)
 
     async def identify(self, call: Caller) -> Identity:
         """List the models. The context length is vLLM's and SGLang's `max_model_len`, where there is one."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from forebay.domain.ability import Ability
+from forebay.domain.endpoint import API_BASE
 from forebay.fleet.adapters.base import APIS, Identity, at, entries, health, ids, refused, whole
 from forebay.fleet.caller import Caller
 from forebay.fleet.dialects import llamacpp
@@ -22,6 +23,7 @@ class LlamaCppAdapter:
     """Asks /health, /v1/models and /props."""
 
     dialect: Dialect = llamacpp.DIALECT
+    api_base: str = API_BASE
 
     async def healthy(self, call: Caller) -> bool:
         """See `health`: /health is 503 while the model loads."""
@@ -38,6 +40,7 @@ class LlamaCppAdapter:
         return Identity(
             models=ids(listed),
             context_tokens=slot or whole(at(first, "meta", "n_ctx")),
+            max_running=whole(at(props, "total_slots")),
             abilities=await _abilities(call, props, first),
             refused=refused(reply),
         )

@@ -3,12 +3,12 @@
 A dialect is data. `base` reads any of them; `BY_ENGINE` finds one by the engine's name.
 """
 
-from forebay.fleet.dialects import generic, llamacpp, sglang, vllm
+from forebay.fleet.dialects import generic, llamacpp, openvino, sglang, tgi, triton, vllm
 from forebay.fleet.dialects.base import Dialect
 
-BY_ENGINE: dict[str, Dialect] = {
-    dialect.engine: dialect for dialect in (vllm.DIALECT, llamacpp.DIALECT, sglang.DIALECT, generic.DIALECT)
-}
+_ALL = (vllm, llamacpp, sglang, triton, openvino, tgi, generic)
+
+BY_ENGINE: dict[str, Dialect] = {module.DIALECT.engine: module.DIALECT for module in _ALL}
 """Every dialect by the engine name that a plan may use."""
 
 

@@ -2,9 +2,14 @@
 
 Three rules hold for all. A newer name wins over an older one, which engines keep exporting with a stale value. Data-parallel
 ranks export one series each: requests are summed, of the KV cache the fullest rank counts. What is not there is None.
+
+A name may carry one label, as `nv_trt_llm_request_metrics{request_type=waiting}`: the form that the model-server protocol
+of the Gateway API writes. It means the series with that label only.
 """
 
+import functools
 import math
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -20,6 +25,8 @@ T = TypeVar("T")
 RANK_LABELS = ("engine", "dp_rank")
 """The label that tells data-parallel ranks apart: vLLM's and SGLang's."""
 
+_SELECTOR = re.compile(r"(?P<name>[^{]+)(?:\{(?P<label>\w+)=(?P<value>[^}]*)\})?")
+
 
 @dataclass(frozen=True)
 class Capacity:
@@ -33,7 +40,7 @@ class Capacity:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The metrics to read."""
+        """The metrics to read, and their label where only one series counts."""
         return (self.info,) if self.info else self.factors
 
 
@@ -42,8 +49,9 @@ class Dialect:
     """Meaning by meaning, the names that an engine's versions have used, newest first.
 
     `gaps` are histograms in seconds between two tokens, without the `_bucket` suffix. `awake` is a series and the value
-    of its label `sleep_state` that is 0 while the engine sleeps with its weights out of memory. `hint` tells an operator how to
-    make a silent engine speak. `expected` are the fields of a Reading that every version fills.
+    of its label `sleep_state` that is 0 while the engine sleeps with its weights out of memory. `parts` are the labels that tell
+    series apart which add up: ranks, or the models of a server that holds several. `hint` tells an operator how to make a
+    silent engine speak. `expected` are the fields of a Reading that every version fills.
     """
 
     engine: str
@@ -54,6 +62,7 @@ class Dialect:
     gaps: tuple[str, ...] = ()
     lora: str = ""
     awake: tuple[str, str] | None = None
+    parts: tuple[str, ...] = RANK_LABELS
     path: str = "/metrics"
     hint: str = ""
     expected: tuple[str, ...] = ()
@@ -65,7 +74,8 @@ class Dialect:
         gaps = [f"{name}_bucket" for name in self.gaps]
         lora = [self.lora] if self.lora else []
         awake = [self.awake[0]] if self.awake else []
-        return frozenset([*self.running, *self.waiting, *self.kv_usage, *sizes, *gaps, *lora, *awake])
+        named = [*self.running, *self.waiting, *self.kv_usage, *sizes, *gaps, *lora, *awake]
+        return frozenset(_selector(name)[0] for name in named)
 
 
 class Lora(msgspec.Struct, frozen=True, gc=False):
@@ -98,54 +108,70 @@ NOTHING = Reading()
 
 def read(samples: Sequence[Sample], dialect: Dialect) -> Reading:
     """Translate one scrape."""
-    running = _per_rank(samples, dialect.running)
-    waiting = _per_rank(samples, dialect.waiting)
-    usage = [value for value in _per_rank(samples, dialect.kv_usage) if value <= 1.0]
+    running = _per_part(samples, dialect.running, dialect.parts)
+    waiting = _per_part(samples, dialect.waiting, dialect.parts)
+    usage = [value for value in _per_part(samples, dialect.kv_usage, dialect.parts) if value <= 1.0]
     return Reading(
         running=sum(running) if running else None,
         waiting=sum(waiting) if waiting else None,
         kv_usage=max(usage, default=None),
         kv_usage_mean=sum(usage) / len(usage) if usage else None,
-        kv_capacity_tokens=_first(_capacity(samples, where) for where in dialect.capacity),
+        kv_capacity_tokens=_first(_capacity(samples, where, dialect.parts) for where in dialect.capacity),
         gaps=_first(buckets(samples, f"{name}_bucket") for name in dialect.gaps),
         lora=_lora(samples, dialect.lora),
         asleep=_asleep(samples, dialect.awake),
     )
 
 
-def _rank(sample: Sample) -> str:
-    return next((sample.labels[label] for label in RANK_LABELS if label in sample.labels), "")
+@functools.cache
+def _selector(name: str) -> tuple[str, str | None, str | None]:
+    found = _SELECTOR.fullmatch(name)
+    assert found is not None, name
+    return found["name"], found["label"], found["value"]
+
+
+def _chosen(samples: Sequence[Sample], selector: str) -> list[Sample]:
+    name, label, value = _selector(selector)
+    return [s for s in samples if s.name == name and (label is None or s.labels.get(label) == value)]
+
+
+Part = tuple[str, ...]
+
+
+def _part(sample: Sample, labels: tuple[str, ...]) -> Part:
+    return tuple(sample.labels.get(label, "") for label in labels)
 
 
 def _sane(value: float) -> bool:
     return math.isfinite(value) and value >= 0
 
 
-def _by_rank(samples: Sequence[Sample], name: str) -> dict[str, float]:
-    # Tensor-parallel ranks and priorities repeat or split a rank's own number, so that the largest is the whole.
-    ranks: dict[str, float] = {}
-    for sample in samples:
-        if sample.name == name and _sane(sample.value):
-            rank = _rank(sample)
-            ranks[rank] = max(sample.value, ranks.get(rank, 0.0))
-    return ranks
+def _by_part(samples: Sequence[Sample], selector: str, labels: tuple[str, ...]) -> dict[Part, float]:
+    # Tensor-parallel ranks and priorities repeat or split a part's own number, so that the largest is the whole.
+    parts: dict[Part, float] = {}
+    for sample in _chosen(samples, selector):
+        if _sane(sample.value):
+            part = _part(sample, labels)
+            parts[part] = max(sample.value, parts.get(part, 0.0))
+    return parts
 
 
-def _per_rank(samples: Sequence[Sample], names: tuple[str, ...]) -> list[float]:
-    return next((list(ranks.values()) for name in names if (ranks := _by_rank(samples, name))), [])
+def _per_part(samples: Sequence[Sample], names: tuple[str, ...], labels: tuple[str, ...]) -> list[float]:
+    found = (_by_part(samples, name, labels) for name in names)
+    return next((list(parts.values()) for parts in found if parts), [])
 
 
-def _capacity(samples: Sequence[Sample], where: Capacity) -> int | None:
+def _capacity(samples: Sequence[Sample], where: Capacity, labels: tuple[str, ...]) -> int | None:
     if where.info:
         rows = {
-            _rank(s): [_number(s.labels.get(f)) for f in where.factors]
+            _part(s, labels): [_number(s.labels.get(f)) for f in where.factors]
             for s in samples
             if s.name == where.info
         }
         sizes = [math.prod(row) for row in rows.values()]
     else:
-        columns = [_by_rank(samples, name) for name in where.factors]
-        sizes = [math.prod(column.get(rank, 0.0) for column in columns) for rank in columns[0]]
+        columns = [_by_part(samples, name, labels) for name in where.factors]
+        sizes = [math.prod(column.get(part, 0.0) for column in columns) for part in columns[0]]
     return int(sum(sizes)) or None
 
 

@@ -3,6 +3,7 @@
 from functools import lru_cache
 from urllib.parse import urlsplit
 
+from forebay.domain.endpoint import path_at
 from forebay.gateway.http1.message import HeaderList, Request
 
 # RFC 9110 section 7.6.1, and what proxies have always kept to themselves.
@@ -45,7 +46,7 @@ def host_of(url: str) -> bytes:
 def request_headers(
     request: Request, *, url: str, content_length: int, extra: HeaderList, forward_auth: bool
 ) -> bytes:
-    """The head of the request to the engine at `url`, a base without a path.
+    """The head of the request to the engine at `url`; a path in it is the base of its API.
 
     Credentials of the client go on only with `forward_auth`; `extra` lines are ours.
     """
@@ -58,7 +59,7 @@ def request_headers(
 def _standing_lines(request: Request, url: str, forward_auth: bool) -> bytes:
     """What is the same for every request with this head."""
     dropped = _REWRITTEN - {b"authorization", b"x-api-key"} if forward_auth else _REWRITTEN
-    target = request.target.encode("latin-1")
+    target = path_at(url, request.target).encode("latin-1")
     lines = [b"%b %b HTTP/1.1\r\nhost: %b\r\n" % (request.method.encode(), target, host_of(url))]
     lines += [b"%b: %b\r\n" % header for header in _kept(request.headers, dropped)]
     path = [value for name, value in request.headers if name == b"x-forwarded-for"] + [request.peer.encode()]
