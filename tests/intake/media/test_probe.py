@@ -95,12 +95,6 @@ def test_p07_tiles_are_cut_from_the_turned_picture_only_if_the_engine_turns_it(f
 @pytest.mark.parametrize(
     ("head", "mime", "modality"),
     [
-        (b"ID3\x04\x00\x00", "audio/mpeg", Ability.AUDIO),
-        (b"\xff\xfb\x90\x64", "audio/mpeg", Ability.AUDIO),
-        (b"\xff\xf1\x50\x80", "audio/aac", Ability.AUDIO),
-        (b"fLaC\x00\x00\x00\x22", "audio/flac", Ability.AUDIO),
-        (b"OggS" + bytes(24) + b"\x01\x13OpusHead", "audio/ogg", Ability.AUDIO),
-        (b"OggS" + bytes(24) + b"\x2a\x80theora", "video/ogg", Ability.VIDEO),
         (b"\x1a\x45\xdf\xa3\x9f\x42\x82\x84webm", "video/webm", Ability.VIDEO),
         (b"\x1a\x45\xdf\xa3\x9f\x42\x82\x88matroska", "video/x-matroska", Ability.VIDEO),
         (b"RIFF\x00\x00\x00\x00AVI LIST", "video/x-msvideo", Ability.VIDEO),

@@ -4,11 +4,16 @@ from typing import Protocol
 
 from forebay.intake.media import recognise
 from forebay.intake.media.formats import (
+    aac,
     bmp,
+    flac,
     gif,
     heif,
+    id3,
     jpeg,
+    mp3,
     mp4,
+    ogg,
     png,
     tiff,
     wav,
@@ -39,7 +44,7 @@ class Format(Protocol):
 
 
 # Asked in this order: the usual ones first, and weak magic last.
-FORMATS: tuple[Format, ...] = (png, jpeg, webp, wav, gif, heif, mp4, tiff, bmp)
+FORMATS: tuple[Format, ...] = (png, jpeg, webp, wav, gif, heif, mp4, tiff, ogg, flac, id3, bmp, mp3, aac)
 
 
 def probe(data: Buffer) -> MediaHeader | None:
