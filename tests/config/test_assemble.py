@@ -246,6 +246,12 @@ def test_an_empty_key_ring_is_refused(monkeypatch):
     assert "holds no key" in fault(POOL + "keys_env: GATE_KEYS\n")
 
 
+def test_a_pool_may_bound_what_is_remembered_of_its_endpoints():
+    text = POOL + "    residency: {tenant_bytes: 1000}\n"
+    assert assemble(Document(text, "f.yaml")).plan.pools[0].residency.tenant_bytes == 1000
+    assert "`int` >= 1" in fault(POOL + "    residency: {total_bytes: 0}\n")
+
+
 def test_load_reads_a_file(tmp_path):
     path = tmp_path / "f.yaml"
     path.write_text(WHOLE)

@@ -123,6 +123,7 @@ def _pool(document: Document, path: str, file: PoolFile, endpoints: tuple[Endpoi
         retry=file.retry,
         breaker=file.breaker,
         queue=file.queue,
+        residency=file.residency,
         slow_start_seconds=file.slow_start_seconds,
         expected_output_tokens=file.expected_output_tokens,
     )

@@ -15,6 +15,7 @@ from forebay.config.settings import (
     Timeouts,
 )
 from forebay.domain.bounds import AtLeastOne, Count, NotNegative
+from forebay.estimators.residency import ResidencySettings
 from forebay.intake.settings import IntakeSettings, MediaUrlSettings
 
 Port = Annotated[int, msgspec.Meta(ge=0, le=65535)]
@@ -75,6 +76,7 @@ class PoolFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     retry: RetrySettings = RetrySettings()
     breaker: BreakerSettings = BreakerSettings()
     queue: QueueSettings = QueueSettings()
+    residency: ResidencySettings = ResidencySettings()
     # How long a fresh replica is spared: caches and graphs warm up within its first requests.
     slow_start_seconds: NotNegative = 30.0
     # Stands in for a length that the client left open, until lengths are learned. Public chat traces have means of
