@@ -18,6 +18,7 @@ import torchvision_operators  # noqa: F401  before anything imports torchvision
 import transformers
 from asking import SIZES, asked, bare, blank, image_set
 from pictures import MAKERS as PICTURES
+from published import MAKERS as PUBLISHED
 from sounds import MAKERS as SOUNDS
 from transformers.models.gemma3.image_processing_pil_gemma3 import Gemma3ImageProcessorPil
 from transformers.models.got_ocr2.image_processing_pil_got_ocr2 import GotOcr2ImageProcessorPil
@@ -224,7 +225,7 @@ MAKERS = {
     "gemma-3": gemma_3,
 }
 # What a family sees and what it hears are asked for apart.
-ASKED = (MAKERS, PICTURES, SOUNDS)
+ASKED = (MAKERS, PICTURES, SOUNDS, PUBLISHED)
 
 
 def written(vectors):
@@ -254,10 +255,11 @@ def main(families):
         for makers in ASKED:
             if family in makers:
                 vectors |= makers[family](random.Random(f"{SEED} {family}"))
+        if "source" in vectors:
+            del vectors["transformers"]
         (TARGET / f"{family}.json").write_text(written(vectors))
         print(
-            family,
-            {kind: sum(len(one["rows"]) for one in vectors[kind]) for kind in vectors if kind not in head},
+            family, {kind: sum(len(s["rows"]) for s in v) for kind, v in vectors.items() if type(v) is list}
         )
 
 

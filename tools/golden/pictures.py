@@ -6,10 +6,14 @@ import unittest.mock
 import torch
 import torchvision_operators  # noqa: F401  before anything imports torchvision
 from asking import bare, blank, image_set
+from transformers.image_processing_backends import PilBackend
 from transformers.image_utils import SizeDict
 from transformers.models.fuyu.image_processing_pil_fuyu import FuyuImageProcessorPil
 from transformers.models.fuyu.processing_fuyu import FuyuProcessor
 from transformers.models.gemma4.image_processing_pil_gemma4 import get_aspect_ratio_preserving_size
+from transformers.models.idefics3.image_processing_pil_idefics3 import Idefics3ImageProcessorPil
+from transformers.models.idefics3.processing_idefics3 import Idefics3Processor
+from transformers.models.kimi_k25.image_processing_kimi_k25 import Kimi_K25ImageProcessor
 from transformers.models.llama4 import image_processing_llama4
 from transformers.models.llama4.processing_llama4 import Llama4Processor
 from transformers.models.llava_onevision.image_processing_pil_llava_onevision import (
@@ -18,6 +22,7 @@ from transformers.models.llava_onevision.image_processing_pil_llava_onevision im
 from transformers.models.llava_onevision.processing_llava_onevision import LlavaOnevisionProcessor
 from transformers.models.mllama.image_processing_pil_mllama import get_optimal_tiled_canvas
 from transformers.models.phi4_multimodal import image_processing_phi4_multimodal
+from transformers.models.smolvlm.image_processing_pil_smolvlm import SmolVLMImageProcessorPil
 
 COUNT = 80
 
@@ -109,7 +114,61 @@ def phi_4_multimodal(chance):
     return {"images": [one(36), one(9)]}
 
 
+def tiled(kind, settings, chance):
+    """Idefics3's own resizes and cuts, over pictures that take no memory: the base class's resize is told the shape alone."""
+    edge, tile, seats = settings["longest_edge"], settings["tile_size"], settings["tokens_per_tile"]
+    processor = kind(size={"longest_edge": edge}, max_image_size={"longest_edge": tile})
+    words = bare(
+        Idefics3Processor, image_token="x", fake_image_token="", global_image_tag="", image_seq_len=seats
+    )
+
+    def question(width, height):
+        with unittest.mock.patch.object(
+            PilBackend, "resize", lambda _, _image, size, **__: blank(size.width, size.height)
+        ):
+            sized = processor.resize(blank(width, height), SizeDict(longest_edge=edge))
+            sized = processor.resize_for_vision_encoder(sized, tile)
+            _, rows, columns = processor.split_images(sized, {"longest_edge": tile})
+        return words.replace_image_token({"rows": [[rows]], "cols": [[columns]]}, 0).count("x")
+
+    return pictures(settings, question, chance)
+
+
+def idefics3(chance):
+    usual = {"longest_edge": 1_456, "tile_size": 364, "tokens_per_tile": 169}
+    return {
+        "images": [
+            tiled(Idefics3ImageProcessorPil, usual | change, chance)
+            for change in ({}, {"longest_edge": 1_000}, {"longest_edge": 5_000}, {"longest_edge": 300})
+        ]
+    }
+
+
+def smolvlm(chance):
+    settings = {"longest_edge": 1_536, "tile_size": 384, "tokens_per_tile": 81}
+    return {"images": [tiled(SmolVLMImageProcessorPil, settings, chance)]}
+
+
+def smolvlm_500m(chance):
+    settings = {"longest_edge": 2_048, "tile_size": 512, "tokens_per_tile": 64}
+    return {"images": [tiled(SmolVLMImageProcessorPil, settings, chance)]}
+
+
+def kimi_k25(chance):
+    def one(most):
+        processor = Kimi_K25ImageProcessor(max_patches=most)
+        return pictures(
+            {"max_patches": most}, lambda w, h: processor.get_number_of_image_patches(h, w) // 4, chance
+        )
+
+    return {"images": [one(16_384), one(4_096)]}
+
+
 MAKERS = {
+    "idefics3": idefics3,
+    "smolvlm": smolvlm,
+    "smolvlm-500m": smolvlm_500m,
+    "kimi-k2.5": kimi_k25,
     "llava-onevision": llava_onevision,
     "gemma-4": gemma_4,
     "llama-4": llama_4,

@@ -88,7 +88,7 @@ def test_exif_is_applied_only_where_the_engine_does_and_only_if_it_turns():
 
 @pytest.mark.parametrize(
     ("family", "settings", "wrapper"),
-    [("qwen2-vl", {}, 2), ("qwen3-vl", {}, 2), ("internvl", {}, 2), ("gemma-3", {}, 4), ("gemma-3", {"wrapper_tokens": 2}, 2), ("pixtral", {}, 0), ("llava-1.5", {}, 0), ("llava-next", {}, 0), ("gemma-4", {}, 2), ("fuyu", {}, 1), ("llama-4", {}, 3 + 4), ("phi-4-multimodal", {}, 0)],
+    [("qwen2-vl", {}, 2), ("qwen3-vl", {}, 2), ("internvl", {}, 2), ("gemma-3", {}, 4), ("gemma-3", {"wrapper_tokens": 2}, 2), ("pixtral", {}, 0), ("llava-1.5", {}, 0), ("llava-next", {}, 0), ("gemma-4", {}, 2), ("fuyu", {}, 1), ("llama-4", {}, 3 + 4), ("phi-4-multimodal", {}, 0), ("kimi-vl", {}, 4), ("smolvlm", {}, 3 + 3 * 9)],
 )  # fmt: skip
 def test_wrapper_tokens_stand_apart(family, settings, wrapper):
     cost = build(family, settings).image(640, 480)
@@ -115,6 +115,32 @@ def test_cross_attended_pictures_cost_the_encoder_and_one_place_in_the_prompt(si
 )
 def test_llama_32_vision_attends_to_1601_positions_a_tile(size, tiles):
     assert build("llama-3.2-vision").image(*size).tokens == 1601 * tiles
+
+
+# vLLM's own tests of Phi-3.5-vision, over a picture of 1300x876.
+@pytest.mark.parametrize(
+    ("family", "settings", "tokens"),
+    [("phi-3.5-vision", {}, 757), ("phi-3.5-vision", {"max_crops": 16}, 1921), ("phi-3-vision", {}, 1921)],
+)
+def test_phi_3_vision_as_vllm_counts_it(family, settings, tokens):
+    assert build(family, settings).image(1300, 876).tokens == tokens
+
+
+def test_a_picture_that_kimi_vl_refuses_for_its_length_is_marked_and_kimi_k25_shrinks_it():
+    assert not build("kimi-vl").image(14, 7_168).exact
+    assert build("kimi-vl").image(14, 7_112).exact
+    assert build("kimi-k2.5").image(14, 20_000) == build("kimi-k2.5").image(14, 7_168)
+
+
+def test_the_newer_kimi_vl_sees_four_times_as_many_patches():
+    assert build("kimi-vl").image(1792, 1792).tokens == 32 * 32
+    assert build("kimi-vl-2506").image(1792, 1792).tokens == 64 * 64
+
+
+def test_idefics3_shows_a_small_picture_once_and_a_whole_one_without_tiles_on_request():
+    assert build("idefics3", {"longest_edge": 300}).image(4000, 3000) == MediaCost(169, 3, 676)
+    assert build("idefics3", {"splitting": False}).image(4000, 3000) == MediaCost(169, 3, 676)
+    assert build("idefics3").image(1456, 728) == MediaCost(169 * 9, 3 + 2 * 9, 676 * 9)
 
 
 def test_llama_4_may_be_told_to_enlarge_as_far_as_it_can():

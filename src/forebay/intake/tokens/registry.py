@@ -13,12 +13,15 @@ from forebay.intake.tokens.gemma3 import Gemma3
 from forebay.intake.tokens.gemma4 import Gemma4
 from forebay.intake.tokens.generic import Generic
 from forebay.intake.tokens.granite_speech import GraniteSpeech
+from forebay.intake.tokens.idefics3 import Idefics3, SmolVLM, SmolVLM500M
 from forebay.intake.tokens.internvl import InternVL
+from forebay.intake.tokens.kimi import KimiK25, KimiVL, KimiVL2506
 from forebay.intake.tokens.llama4 import Llama4
 from forebay.intake.tokens.llama32_vision import Llama32Vision
 from forebay.intake.tokens.llava import Llava15
 from forebay.intake.tokens.llava_next import LlavaNext
 from forebay.intake.tokens.llava_onevision import LlavaOneVision
+from forebay.intake.tokens.phi3_vision import Phi3Vision, Phi35Vision
 from forebay.intake.tokens.phi4_multimodal import Phi4Multimodal
 from forebay.intake.tokens.pixtral import Mistral3, Pixtral
 from forebay.intake.tokens.qwen2_audio import Qwen2Audio
@@ -45,7 +48,15 @@ FAMILIES: Mapping[str, type[Rules]] = {
     "llama-4": Llama4,
     "llama-3.2-vision": Llama32Vision,
     "phi-4-multimodal": Phi4Multimodal,
+    "phi-3-vision": Phi3Vision,
+    "phi-3.5-vision": Phi35Vision,
     "fuyu": Fuyu,
+    "idefics3": Idefics3,
+    "smolvlm": SmolVLM,
+    "smolvlm-500m": SmolVLM500M,
+    "kimi-vl": KimiVL,
+    "kimi-vl-2506": KimiVL2506,
+    "kimi-k2.5": KimiK25,
     "whisper": Whisper,
     "qwen2-audio": Qwen2Audio,
     "qwen2.5-omni": Qwen25Omni,
@@ -87,7 +98,15 @@ _NAMES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"llama4(?!05b|k|bit)", "llama-4"),
         (r"llama32(?:11b|90b)?vision|^mllama", "llama-3.2-vision"),
         (r"phi4(?:multimodal|mm)", "phi-4-multimodal"),
+        (r"phi35v", "phi-3.5-vision"),
+        (r"phi3v", "phi-3-vision"),
         (r"fuyu", "fuyu"),
+        (r"smolvlm2?(?:256m|500m)|smoldocling|granitedocling", "smolvlm-500m"),
+        (r"smolvlm", "smolvlm"),
+        (r"idefics3", "idefics3"),
+        (r"kimivl.*2506", "kimi-vl-2506"),
+        (r"kimivl", "kimi-vl"),
+        (r"kimik25", "kimi-k2.5"),
         (r"whisper", "whisper"),
     )
 )
