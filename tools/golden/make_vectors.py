@@ -3,20 +3,20 @@
 Run in an environment of its own (see README.md beside this file), from anywhere: `python make_vectors.py [FAMILY...]`.
 A row whose last value is null is one that `transformers` refuses.
 """
-# ruff: noqa: S106, SLF001 -- stand-in tokens are no passwords, and the package's own inner methods are what is asked
+# ruff: noqa: S106 -- stand-in tokens are no passwords, and the package's own inner methods are what is asked
 
 import json
 import random
 import sys
-import unittest.mock
 import warnings
 from pathlib import Path
 
 import numpy as np
-import torch
 import torchvision_operators  # noqa: F401  before anything imports torchvision
 import transformers
-from asking import SIZES, asked, bare, blank, image_set
+from asking import bare, blank, image_set
+from clips import MAKERS as CLIPS
+from clips import qwen2_videos, qwen3_videos
 from pictures import MAKERS as PICTURES
 from published import MAKERS as PUBLISHED
 from sounds import MAKERS as SOUNDS
@@ -27,11 +27,6 @@ from transformers.models.llava.processing_llava import LlavaProcessor
 from transformers.models.llava_next.processing_llava_next import LlavaNextProcessor
 from transformers.models.pixtral.image_processing_pil_pixtral import get_resize_output_image_size
 from transformers.models.qwen2_vl.image_processing_pil_qwen2_vl import Qwen2VLImageProcessorPil
-from transformers.models.qwen2_vl.video_processing_qwen2_vl import Qwen2VLVideoProcessor
-from transformers.models.qwen3_vl.processing_qwen3_vl import Qwen3VLProcessor
-from transformers.models.qwen3_vl.video_processing_qwen3_vl import Qwen3VLVideoProcessor
-from transformers.video_processing_utils import BaseVideoProcessor
-from transformers.video_utils import VideoMetadata
 
 SEED = 20_260_101
 TARGET = Path(__file__).resolve().parents[2] / "tests" / "golden"
@@ -59,73 +54,12 @@ def qwen2_vl(chance):
     }
 
 
-def clips(chance):
-    """(width, height, frames, frames a second) of clips from one frame to an hour."""
-    drawn = [
-        (
-            chance.randint(2, 2000),
-            chance.randint(2, 2000),
-            round(2 ** chance.uniform(0, 16)),
-            chance.choice([10, 24, 25, 30, 60]),
-        )
-        for _ in range(SIZES)
-    ]
-    return [(128, 96, 300, 30), (128, 96, 6, 2), (128, 96, 1, 30), (3000, 10, 100, 25), *drawn]
-
-
-def video_set(settings, question, chance, columns):
-    rows = [[*clip, *(asked(question, *clip) or [None] * len(columns))] for clip in clips(chance)]
-    return {"settings": settings, "columns": ["width", "height", "frames", "fps", *columns], "rows": rows}
-
-
-class MeasuredVideos(Qwen2VLVideoProcessor):
-    """The package's own choice of size, without its pixels: `resize` ends in a call of the base class, which is told here."""
-
-    def measure(self, frames, width, height, **settings):
-        """(height, width) of each frame after its resize."""
-        asked_for = []
-        clip = torch.empty((1, frames, 3, height, width), device="meta")
-        with unittest.mock.patch.object(
-            BaseVideoProcessor, "resize", lambda _, size, **__: asked_for.append(size)
-        ):
-            self.resize(clip, self.size, None, 28, **settings)
-        return asked_for[0].height, asked_for[0].width
-
-
-def qwen2_videos(settings, chance):
-    processor = MeasuredVideos(fps=2)
-
-    def question(width, height, frames, fps):
-        taken = len(processor.sample_frames(VideoMetadata(total_num_frames=frames, fps=fps), fps=2))
-        high, wide = processor.measure(taken, width, height, **settings)
-        return [taken, -(-taken // 2) * (high // 28) * (wide // 28)]
-
-    bounds = {
-        "video_min_pixels": processor.size["shortest_edge"],
-        "video_max_pixels": processor.size["longest_edge"],
-    }
-    return video_set(bounds | settings, question, chance, ["taken", "tokens"])
-
-
 def qwen3_vl(chance):
     hub = {"min_pixels": 65_536, "max_pixels": 16_777_216, "patch_size": 16}
     return {
         "images": [qwen_images(hub, chance)],
         "videos": [qwen3_videos({}, chance), qwen3_videos({"cap_pixels_per_frame": True}, chance)],
     }
-
-
-def qwen3_videos(settings, chance):
-    processor = Qwen3VLVideoProcessor(size={"shortest_edge": 4_096, "longest_edge": 25_165_824}, **settings)
-    words = bare(Qwen3VLProcessor)
-
-    def question(width, height, frames, fps):
-        indices = processor.sample_frames(VideoMetadata(total_num_frames=frames, fps=fps))
-        tokens = processor.get_num_of_video_patches(len(indices), height, width) // 4
-        moments = words._calculate_timestamps(indices, fps, processor.temporal_patch_size)
-        return [len(indices), tokens, sum(len(f"{moment:.1f}") - 2 for moment in moments)]
-
-    return video_set(settings, question, chance, ["taken", "tokens", "second_digits"])
 
 
 def llava(chance):
@@ -225,7 +159,7 @@ MAKERS = {
     "gemma-3": gemma_3,
 }
 # What a family sees and what it hears are asked for apart.
-ASKED = (MAKERS, PICTURES, SOUNDS, PUBLISHED)
+ASKED = (MAKERS, PICTURES, CLIPS, SOUNDS, PUBLISHED)
 
 
 def written(vectors):

@@ -11,6 +11,10 @@ GOLDEN = Path(__file__).parents[2] / "golden"
 MEASURED = sorted(path.stem for path in GOLDEN.glob("*.json"))
 
 
+# Families that write text before each frame, whose tokens each tokenizer cuts its own way.
+LABELLED = {"internvl"}
+
+
 def sets(kind):
     return [
         pytest.param(family, vectors["settings"], vectors["rows"], id=f"{family}-{index}")
@@ -62,7 +66,7 @@ def test_clips_cost_what_transformers_says(family, settings, rows):
         if tokens is None:
             assert not cost.exact, (width, height, frames, fps)
             assert cost.tokens > 0
-        elif (cost.tokens, cost.exact) != (tokens, True):
+        elif (cost.tokens, cost.exact) != (tokens, family not in LABELLED):
             wrong.append((width, height, frames, fps, taken, tokens, cost))
         elif digits:
             layers = -(-taken // 2)

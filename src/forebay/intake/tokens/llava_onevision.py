@@ -6,8 +6,10 @@ from typing import Annotated, ClassVar
 
 import msgspec
 
+from forebay.domain.ability import Ability
 from forebay.intake.tokens.family import ImageRules, MediaCost, Positive
 from forebay.intake.tokens.llava_next import Size, best_resolution, unpadded
+from forebay.intake.tokens.sampling import AssumedClip, FrameSampling
 
 _SIDES = range(384, 2_304 + 1, 384)
 # How far the patch grid may pass its maximum before it is scaled down.
@@ -18,10 +20,12 @@ class LlavaOneVision(ImageRules, frozen=True, forbid_unknown_fields=True, kw_onl
     """As LLaVA-NeXT with tiles of 384 pixels, and a patch grid that is scaled down when it outgrows `vision_aspect_ratio`.
 
     `anyres_max_9` allows as many tokens as nine tiles have. A newline token ends each row of the grid. Each picture is
-    priced as if alone in its prompt, which is how engines process them.
+    priced as if alone in its prompt, which is how engines process them. Frames of a clip are one tile each, pooled two by
+    two, and one newline token ends the clip; engines spread `num_frames` over it (32 is vLLM's default).
     """
 
     name: ClassVar[str] = "llava-onevision"
+    abilities: ClassVar[Ability] = Ability.IMAGE | Ability.VIDEO
     configured_at: ClassVar[Mapping[str, tuple[str, ...]]] = {
         "grid_pinpoints": ("image_grid_pinpoints",),
         "tile_size": ("size.height", "size.shortest_edge"),
@@ -34,6 +38,8 @@ class LlavaOneVision(ImageRules, frozen=True, forbid_unknown_fields=True, kw_onl
     tile_size: Positive = 384
     tokens_per_tile: Positive = 729
     vision_aspect_ratio: Annotated[str, msgspec.Meta(pattern=r"^anyres_max_[1-9]\d{0,3}$")] = "anyres_max_9"
+    sampling: FrameSampling = FrameSampling(num_frames=32)
+    assumed_clip: AssumedClip = AssumedClip()
 
     def picture(self, width: int, height: int) -> MediaCost:
         """See ImageRules."""
@@ -44,6 +50,13 @@ class LlavaOneVision(ImageRules, frozen=True, forbid_unknown_fields=True, kw_onl
         grid_height, grid_width = self._scaled(*grid, side)
         tokens = grid_height * grid_width + grid_height + self.tokens_per_tile
         return MediaCost(tokens, 0, self.tokens_per_tile * (1 + tiles_high * tiles_wide))
+
+    def video(self, width: int, height: int, frames: int, duration_us: int) -> MediaCost:
+        """See Family. The size decides nothing."""
+        clip = self.assumed_clip.fill(width, height, frames, duration_us)
+        taken = self.sampling.count(clip.frames, clip.duration_us)
+        pooled = math.ceil(math.isqrt(self.tokens_per_tile) / 2)
+        return MediaCost(taken * pooled**2 + 1, 0, taken * self.tokens_per_tile, clip.known)
 
     def _scaled(self, grid_height: int, grid_width: int, side: int) -> Size:
         most = int(self.vision_aspect_ratio.removeprefix("anyres_max_")) * side**2

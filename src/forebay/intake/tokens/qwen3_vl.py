@@ -33,7 +33,10 @@ class Qwen3VL(ImageRules, frozen=True, forbid_unknown_fields=True, kw_only=True)
         "temporal_patch_size": ("temporal_patch_size",),
     }
 
-    engine_settings: ClassVar[Mapping[str, Mapping[str, Any]]] = {"llama.cpp": {"resizer": "llama.cpp"}}
+    engine_settings: ClassVar[Mapping[str, Mapping[str, Any]]] = {
+        "vllm": {"sampling": {"num_frames": 32, "short_by_rate": True}},  # its --media-io-kwargs, unless told otherwise
+        "llama.cpp": {"resizer": "llama.cpp"},
+    }
 
     min_pixels: Positive = 65_536
     max_pixels: Positive = 16_777_216
