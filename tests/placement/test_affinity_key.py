@@ -4,10 +4,12 @@ import base64
 import json
 from pathlib import Path
 
+import msgspec
+
 from forebay.domain.request import Api
 from forebay.intake.settings import IntakeSettings
 from forebay.intake.tokens.registry import build
-from forebay.intake.understand import of_tenant, understand
+from forebay.intake.understand import understand
 from forebay.placement.affinity_key import affinity_key
 from forebay.testing.build import picture, request
 
@@ -21,7 +23,7 @@ def read(body):
 
 
 def key_of(body, tenant=""):
-    return affinity_key(of_tenant(read(body), tenant).request)
+    return affinity_key(msgspec.structs.replace(read(body).request, tenant=tenant))
 
 
 def rewritten(body, change):
