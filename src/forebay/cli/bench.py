@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from forebay.testing.bench.contestants import Contestant
     from forebay.testing.bench.results import Report
 
-_NAMES = ("direct", "nginx", "vllm-router", "forebay")
+_NAMES = ("direct", "nginx", "vllm-router", "sglang-router", "smg", "litellm", "forebay")
 
 
 def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -22,7 +22,7 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
     kinds = bench.add_subparsers(dest="bench", metavar="KIND", required=True)
     router = kinds.add_parser(
         "router",
-        help="CPU, latency and memory of the gateway beside nginx and vllm-router",
+        help="CPU, latency and memory of the gateway beside nginx and other routers",
         description="Measures each router in front of two fake engines that answer at once. Linux, two cores or more.",
     )
     router.add_argument("--quick", action="store_true", help="under a minute, for watching a change")

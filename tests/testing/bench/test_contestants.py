@@ -8,8 +8,18 @@ from types import SimpleNamespace
 import pytest
 import yaml
 
-from forebay.testing.bench import contestants, install
-from forebay.testing.bench.contestants import CONTESTANTS, Direct, Forebay, Nginx, Site, VllmRouter
+from forebay.cli import bench
+from forebay.testing.bench import install
+from forebay.testing.bench.contestants import CONTESTANTS, Site
+from forebay.testing.bench.contestants.direct import Direct
+from forebay.testing.bench.contestants.litellm import LiteLLM
+from forebay.testing.bench.contestants.nginx import Nginx, find_nginx
+from forebay.testing.bench.contestants.own import Forebay
+from forebay.testing.bench.contestants.sglang_router import SglangRouter
+from forebay.testing.bench.contestants.smg import Smg
+from forebay.testing.bench.contestants.vllm_router import VllmRouter
+
+PEERS = [VllmRouter, SglangRouter, Smg, LiteLLM]
 
 
 @pytest.fixture
@@ -18,7 +28,9 @@ def site(tmp_path):
 
 
 def test_names_are_unique_and_direct_starts_nothing(site):
-    assert [one.name for one in CONTESTANTS] == ["direct", "nginx", "vllm-router", "forebay"]
+    names = [one.name for one in CONTESTANTS]
+    assert len(set(names)) == len(names)
+    assert tuple(names) == bench._NAMES
     direct = Direct()
     direct.install()
     assert direct.version()
@@ -40,7 +52,7 @@ def test_forebay_serves_the_two_engines(site):
     ]
 
 
-@pytest.mark.skipif(not contestants.find_nginx(), reason="nginx is not installed")
+@pytest.mark.skipif(not find_nginx(), reason="nginx is not installed")
 def test_nginx_accepts_its_configuration(site):
     command = Nginx().command(site)
     done = subprocess.run([*command, "-t"], capture_output=True, text=True, check=False)
@@ -54,18 +66,41 @@ def test_a_missing_nginx_has_a_cure(monkeypatch):
     assert "nginx-light" in Nginx().cure()
 
 
-def test_vllm_router_is_absent_until_installed(monkeypatch, tmp_path, site):
+@pytest.mark.parametrize("peer", PEERS)
+def test_a_peer_is_absent_until_installed(monkeypatch, tmp_path, peer):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    router = VllmRouter()
+    router = peer()
     assert router.version() == ""
     assert "--install" in router.cure()
-    python = install.vllm_router_python()
-    python.parent.mkdir(parents=True)
-    python.touch()
-    assert router.version() == install.VLLM_ROUTER_VERSION
-    command = router.command(site)
+    router.python().parent.mkdir(parents=True)
+    router.python().touch()
+    assert router.version()
+    assert router.version() in str(router.python())
+
+
+@pytest.mark.parametrize("peer", [VllmRouter, SglangRouter, Smg])
+def test_routers_of_engines_take_turns_between_the_two(site, peer):
+    command = peer().command(site)
     assert command[command.index("--policy") + 1] == "round_robin"
     assert command[-2:] == ["http://127.0.0.1:18001", "http://127.0.0.1:18002"]
+
+
+def test_litellm_knows_both_engines_under_one_name(site):
+    LiteLLM().command(site)
+    config = yaml.safe_load((site.folder / "litellm.yaml").read_text())
+    assert {one["model_name"] for one in config["model_list"]} == {"bench-vl"}
+    assert [one["litellm_params"]["api_base"] for one in config["model_list"]] == [
+        "http://127.0.0.1:18001/v1",
+        "http://127.0.0.1:18002/v1",
+    ]
+
+
+@pytest.mark.parametrize("peer", PEERS)
+def test_all_that_a_peer_brings_is_pinned_by_hash(peer):
+    text = peer()._list().read_text()
+    wheels = [line for line in text.splitlines() if line and not line.startswith(" ")]
+    assert all("==" in line and line.endswith("\\") for line in wheels)
+    assert text.count("--hash=sha256:") >= len(wheels)
 
 
 def fake_pip(code):
@@ -75,21 +110,21 @@ def fake_pip(code):
     return run
 
 
-def test_vllm_router_is_installed_whole_or_not_at_all(monkeypatch, tmp_path):
+@pytest.mark.parametrize("peer", PEERS)
+def test_a_peer_is_installed_whole_or_not_at_all(monkeypatch, tmp_path, peer):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.setattr(install.subprocess, "run", fake_pip(1))
     monkeypatch.setattr(install.venv, "create", fake_venv)
     with pytest.raises(RuntimeError, match="no matching distribution"):
-        VllmRouter().install()
-    assert VllmRouter().version() == ""
+        peer().install()
+    assert peer().version() == ""
     monkeypatch.setattr(install.subprocess, "run", fake_pip(0))
-    VllmRouter().install()
-    assert VllmRouter().version() == install.VLLM_ROUTER_VERSION
+    peer().install()
+    assert peer().version()
 
 
 def fake_venv(folder, **_options):
-    (folder / "lib" / "python3" / "site-packages").mkdir(parents=True)
-    (folder / "bin").mkdir()
+    (folder / "bin").mkdir(parents=True)
     (folder / "bin" / "python").touch()
 
 

@@ -7,7 +7,8 @@ import pytest
 
 from forebay.testing.bench import memory, run
 from forebay.testing.bench.cases import Case, Plan, full_plan, quick_plan
-from forebay.testing.bench.contestants import Direct
+from forebay.testing.bench.contestants.base import Plain
+from forebay.testing.bench.contestants.direct import Direct
 from forebay.testing.bench.figures import Figures
 from forebay.testing.bench.jobs import Load
 from forebay.testing.bench.processes import Cores
@@ -16,7 +17,7 @@ from forebay.testing.bench.table import text_report
 SCRIPT = Path(__file__).with_name("pass_through.py")
 
 
-class PassThrough:
+class PassThrough(Plain):
     name = "pass-through"
 
     def version(self):
@@ -45,6 +46,13 @@ class Deaf(PassThrough):
             "h.ThreadingHTTPServer(('127.0.0.1', int(sys.argv[1])), Health).serve_forever()\n"
         )
         return [sys.executable, "-c", program, str(site.port)]
+
+
+class Slow(PassThrough):
+    """It is given half of the load."""
+
+    name = "slow"
+    share = 0.5
 
 
 class Absent(PassThrough):
@@ -91,6 +99,13 @@ def test_a_router_that_cannot_answer_sits_out_and_is_named():
     assert [sample.contestant for sample in report.samples] == ["direct"]
     assert report.failed[0].startswith("deaf gave no right answer to 1 KB text: status 501")
     assert "FAILED: deaf" in text_report(report)
+
+
+def test_a_slow_router_is_given_its_share_and_the_report_says_so():
+    report = run.run([Slow()], Plan("tiny", 1, TINY.cases[:1], 20), lambda _line: None)
+    assert [(sample.units, sample.load.done) for sample in report.samples] == [(10, 10)]
+    assert [one.streams for one in report.memory] == [10]
+    assert any("slow was given 50% of each load" in note for note in report.notes)
 
 
 def test_rotation_lets_each_go_first():

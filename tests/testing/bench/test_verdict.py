@@ -37,6 +37,27 @@ def test_comments_between_events_change_no_meaning():
     assert Want(BODY, chunks=2).judge(200, b": ping\n\n" + whole).finding == "answer-rewritten"
 
 
+def test_an_answer_without_its_empty_fields_is_rewritten_and_not_wrong():
+    value = json.loads(answer_to(BODY))
+    del value["prompt_logprobs"], value["choices"][0]["logprobs"]
+    assert Want(BODY).judge(200, json.dumps(value).encode()).finding == "answer-rewritten"
+    value["usage"]["total_tokens"] += 1
+    assert Want(BODY).judge(200, json.dumps(value).encode()).finding == "wrong"
+
+
+def test_a_stream_that_ends_in_a_chunk_of_its_own_is_rewritten_and_not_wrong():
+    whole = answer_to(BODY, 2)
+    split = whole.replace(b'"finish_reason":"length"', b'"finish_reason":null')
+    end = (
+        whole[: whole.index(b'"choices"')]
+        + b'"choices":[{"index":0,"delta":{},"finish_reason":"length"}]}\n\n'
+    )
+    at = split.index(b"data: ", split.index(b" t1"))
+    told = split[:at] + end + split[at:]
+    assert Want(BODY, chunks=2).judge(200, told).finding == "answer-rewritten"
+    assert Want(BODY, chunks=2).judge(200, split).finding == "wrong"
+
+
 @pytest.mark.parametrize(
     ("status", "answer"),
     [

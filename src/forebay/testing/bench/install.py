@@ -1,30 +1,14 @@
-"""Bringing the peers: pinned by version and hash, into a folder of the benchmark's own."""
+"""Bringing the peers: pinned by version and hash, each into an environment of its own."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
 import venv
+from importlib.resources import files
 from pathlib import Path
-
-VLLM_ROUTER_VERSION = "0.1.17"
-_VLLM_ROUTER_REQUIREMENT = f"""vllm-router=={VLLM_ROUTER_VERSION} \\
-  --hash=sha256:1ec4d5ce14c19431cc84e36238507dff89020ab024d99f042f091f5e9f2c895a \\
-  --hash=sha256:6c37f9a8fb71ba3bda307f6a8a82792c0da86526dcddc97a81928929c4457d9d \\
-  --hash=sha256:85c96bea4d573a49b5a8ae4c72ee3dfe733aba26b6f1ff1256e6142f1f42694d
-"""
-VLLM_ROUTER_START = """
-import argparse
-from vllm_router.router import Router
-from vllm_router.router_args import RouterArgs
-parser = argparse.ArgumentParser()
-RouterArgs.add_cli_args(parser)
-arguments = RouterArgs.from_cli_args(parser.parse_args())
-arguments._validate_router_args()
-Router.from_args(arguments).start()
-"""
-"""What the program `vllm-router` itself does, without its import of a debugging balancer in Python. That import needs
-five more packages, is never used here, and would only add to the peer's memory."""
+from typing import ClassVar
 
 
 def cache_folder() -> Path:
@@ -32,25 +16,49 @@ def cache_folder() -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "forebay" / "bench"
 
 
-def vllm_router_python() -> Path:
-    """The interpreter of the peer's environment; it exists only after a finished installation."""
-    return cache_folder() / f"vllm-router-{VLLM_ROUTER_VERSION}" / "bin" / "python"
+class Wheels:
+    """A peer that comes as Python wheels: all of them listed, with hashes, in `peers/<name>.txt`."""
 
+    name: ClassVar[str]
 
-def install_vllm_router() -> None:
-    """Install the pinned wheel. Raises RuntimeError when the package index cannot give it."""
-    target = vllm_router_python().parent.parent
-    unfinished = target.with_name(target.name + ".unfinished")
-    shutil.rmtree(unfinished, ignore_errors=True)
-    venv.create(unfinished, symlinks=True, with_pip=False)
-    requirement = unfinished / "requirement.txt"
-    requirement.write_text(_VLLM_ROUTER_REQUIREMENT)
-    packages = next((unfinished / "lib").glob("python*/site-packages"))
-    pip = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-    pinned = ["--no-deps", "--only-binary", ":all:", "--require-hashes", "-r", str(requirement)]
-    _run([*pip, *pinned, "--target", str(packages)])
-    shutil.rmtree(target, ignore_errors=True)
-    unfinished.rename(target)
+    def version(self) -> str:
+        """The pinned version, once installed."""
+        return self._pinned() if self.python().exists() else ""
+
+    def cure(self) -> str:
+        """The benchmark brings it."""
+        return "forebay bench router --install"
+
+    def install(self) -> None:
+        """Install the pinned wheels. Raises RuntimeError when the package index cannot give them."""
+        target = self._folder()
+        unfinished = target.with_name(target.name + ".unfinished")
+        shutil.rmtree(unfinished, ignore_errors=True)
+        venv.create(unfinished, symlinks=True, with_pip=False)
+        pip = [sys.executable, "-m", "pip", f"--python={unfinished / 'bin' / 'python'}", "install", "--quiet"]
+        pinned = ["--no-deps", "--only-binary", ":all:", "--require-hashes", "-r", str(self._list())]
+        _run([*pip, "--disable-pip-version-check", *pinned])
+        shutil.rmtree(target, ignore_errors=True)
+        unfinished.rename(target)
+
+    def python(self) -> Path:
+        """The interpreter of its environment; it exists only after a finished installation."""
+        return self._folder() / "bin" / "python"
+
+    def program(self, name: str) -> list[str]:
+        """The command line of one of its programs, whose own first line names a folder that has moved since."""
+        return [str(self.python()), str(self._folder() / "bin" / name)]
+
+    def _folder(self) -> Path:
+        return cache_folder() / f"{self.name}-{self._pinned()}"
+
+    def _list(self) -> Path:
+        return Path(str(files("forebay").joinpath(f"testing/bench/peers/{self.name}.txt")))
+
+    def _pinned(self) -> str:
+        match = re.search(rf"^{self.name}(?:\[\w+\])?==(\S+)", self._list().read_text(), re.MULTILINE)
+        assert match is not None, "the list pins the peer itself"
+        return match[1]
 
 
 def install_nginx() -> None:

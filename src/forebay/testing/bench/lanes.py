@@ -17,6 +17,7 @@ class Lane:
     def __init__(self, contestant: Contestant, process: Process | None, ports: Sequence[int]) -> None:
         """No process means `direct`: the ports are those of the engines."""
         self.name = contestant.name
+        self.share = contestant.share
         self.process = process
         self.ports = list(ports)
 
@@ -50,7 +51,7 @@ class Track:
             return
         process = Process(contestant.name, command, place, self._cores.router)
         try:
-            wait_until_ready(process, port)
+            wait_until_ready(process, port, contestant.ready_path)
             yield Lane(contestant, process, [port])
         finally:
             process.stop()

@@ -49,13 +49,14 @@ def measure_memory(
     tell: Callable[[str], None],
 ) -> list[Memory]:
     """Each router is started anew and alone, so that no earlier load is in its memory."""
-    load = Load("stream", streams, 0, chunks=2, interval_us=_SILENCE_US)
     found: list[Memory] = []
     for contestant in contestants:
+        wanted = max(1, round(streams * contestant.share))
+        load = Load("stream", wanted, 0, chunks=2, interval_us=_SILENCE_US)
         with track.lane(contestant) as lane:
             if lane.process is None:
                 continue
-            tell(f"memory of {lane.name} with {streams} open streams")
+            tell(f"memory of {lane.name} with {wanted} open streams")
             seen = generator.perform(Job(load, lane.ports, hold=True), lane.resident_bytes)
             result = seen.load
             found.append(

@@ -6,6 +6,8 @@ import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+import msgspec
+
 from forebay.testing.bench.cases import Case, Plan
 from forebay.testing.bench.contestants import Contestant
 from forebay.testing.bench.cpu import Neighbours
@@ -18,7 +20,7 @@ from forebay.testing.bench.memory import affordable_streams, measure_memory
 from forebay.testing.bench.processes import Cores, choose_cores
 from forebay.testing.bench.results import CaseFacts, Report, Sample
 
-_WARM_UP_SHARE = 10
+_WARM_UP_SHARE = 0.1
 """The warm-up sends a tenth of each case."""
 _WARM_UP_CHUNKS = 20
 _WARM_UP_SECONDS = 15.0
@@ -53,7 +55,12 @@ def run(contestants: Sequence[Contestant], plan: Plan, tell: Tell) -> Report:
                 for one in report.memory
                 if one.wrong
             ]
-        report.notes += _noise(neighbours.share())
+        report.notes += [
+            f"{one.name} was given {one.share:.0%} of each load: the whole would take it many minutes."
+            for one in here
+            if one.share < 1
+        ]
+    report.notes += _noise(neighbours.share())
     return report
 
 
@@ -91,9 +98,8 @@ def _warm_up(
     able: set[tuple[str, str]] = set()
     for lane in lanes:
         for case in cases:
-            seen = generator.perform(
-                Job(_smaller(case.load), lane.ports, limit_seconds=_WARM_UP_SECONDS), lane.cpu_seconds
-            )
+            load = _part(case.load, _WARM_UP_SHARE * lane.share, _WARM_UP_CHUNKS)
+            seen = generator.perform(Job(load, lane.ports, limit_seconds=_WARM_UP_SECONDS), lane.cpu_seconds)
             if seen.load.done:
                 able.add((lane.name, case.name))
             else:
@@ -101,10 +107,13 @@ def _warm_up(
     return able
 
 
-def _smaller(load: Load) -> Load:
-    requests = max(load.connections, load.requests // _WARM_UP_SHARE)
-    chunks = min(load.chunks, _WARM_UP_CHUNKS)
-    return Load(load.kind, requests, load.connections, load.size, load.variants, chunks, load.interval_us)
+def _part(load: Load, share: float, most_chunks: int) -> Load:
+    """That share of a load's requests, and at least one for each connection; a lesser share has fewer streams at once."""
+    requests = max(1, round(load.requests * share))
+    connections = min(load.connections, requests)
+    return msgspec.structs.replace(
+        load, requests=requests, connections=connections, chunks=min(load.chunks, most_chunks)
+    )
 
 
 def _rounds(
@@ -126,5 +135,6 @@ def rotated(lanes: Sequence[Lane], number: int) -> list[Lane]:
 
 
 def _measure(lane: Lane, case: Case, number: int, generator: Generator) -> Sample:
-    seen = generator.perform(Job(case.load, lane.ports), lane.cpu_seconds)
-    return Sample(lane.name, case.name, number, case.load.units, seen.after - seen.before, seen.load)
+    load = case.load if lane.share == 1.0 else _part(case.load, lane.share, case.load.chunks)
+    seen = generator.perform(Job(load, lane.ports), lane.cpu_seconds)
+    return Sample(lane.name, case.name, number, load.units, seen.after - seen.before, seen.load)

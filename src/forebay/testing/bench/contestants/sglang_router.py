@@ -1,0 +1,18 @@
+"""The SGLang project's router, in Rust."""
+
+from typing import ClassVar
+
+from forebay.testing.bench.contestants.base import Plain, Site
+from forebay.testing.bench.install import Wheels
+
+
+class SglangRouter(Plain, Wheels):
+    """Round robin; everything else as the program sets it."""
+
+    name: ClassVar[str] = "sglang-router"
+
+    def command(self, site: Site) -> list[str]:
+        """In the foreground, its metrics on the second port."""
+        options = ["--host", "127.0.0.1", "--port", str(site.port), "--prometheus-port", str(site.admin_port)]
+        start = [str(self.python()), "-m", "sglang_router.launch_router"]
+        return [*start, *options, "--policy", "round_robin", "--worker-urls", *site.urls]
