@@ -93,7 +93,7 @@ def test_the_nearest_word_is_suggested():
         ("listen: here\n" + POOL, "write HOST:PORT"),
         ("listen: 'a:99999'\n" + POOL, "write HOST:PORT"),
         (POOL.replace("http://10.0.0.1:8000", "10.0.0.1:8000"), "write http://HOST:PORT"),
-        (POOL.replace("http://10.0.0.1:8000", "http://2001:db8::5:8000"), "IPv6 address in [ ]"),
+        (POOL.replace("http://10.0.0.1:8000", "http://2001:db8::5:8000"), "write http://[2001:db8::5]:8000"),
         (POOL.replace("http://10.0.0.1:8000", "http://u:p@h:1"), "api_key_env"),
         (POOL.replace("http://10.0.0.1:8000", "http://h:1/v1/chat/completions"), "stop after the port"),
         (POOL.replace("http://10.0.0.1:8000", "http://h:1/v3?a=b"), "stop after the port"),

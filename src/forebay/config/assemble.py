@@ -9,13 +9,14 @@ from typing import Any
 import msgspec
 
 from forebay.conductor.plan import Plan, PoolPlan
-from forebay.config.addresses import check_listener, check_media_host, checked_url
+from forebay.config.addresses import check_media_host
 from forebay.config.document import Document
+from forebay.config.endpoints import Endpoints, Found
 from forebay.config.errors import ConfigError
-from forebay.config.schema import EndpointFile, File, PoolFile
+from forebay.config.schema import File, PoolFile
 from forebay.config.secret import KeyRing, Secret, read_key_ring, read_secret
-from forebay.config.slots import SlotBook
-from forebay.domain.ability import Role
+from forebay.config.slots import Lease, SlotBook
+from forebay.config.ways_in import listen_address
 from forebay.domain.endpoint import Endpoint
 from forebay.intake.settings import IntakeSettings, MediaUrlSettings
 from forebay.intake.tokens.family import Family
@@ -24,7 +25,6 @@ from forebay.placement.catalogue import PROFILES
 from forebay.placement.profile import Profile
 
 NO_SLOTS = SlotBook()
-ROLES = {"all": Role.ALL, "encode": Role.ENCODE, "prefill": Role.PREFILL, "decode": Role.DECODE}
 _UNKNOWN_FIELD = re.compile(r"Object contains unknown field `(?P<field>[^`]*)`")
 _PATH = re.compile(r"^(?P<problem>.*?) - at `(?:key in )?(?P<path>\$[^`]*)`$", re.DOTALL)
 
@@ -40,8 +40,18 @@ class PoolAssembly(msgspec.Struct, frozen=True):
     api_key: Secret | None
 
 
+class Recipe(msgspec.Struct, frozen=True):
+    """Plain values, from which another process on this host puts the very same assembly together."""
+
+    data: Any
+    name: str
+    leases: tuple[Lease, ...]
+    found: Found
+    version: int
+
+
 class Assembly(msgspec.Struct, frozen=True):
-    """Everything that a gateway is started with."""
+    """Everything that a gateway is started with, and the recipe that it was made by."""
 
     plan: Plan
     pools: tuple[PoolAssembly, ...]
@@ -49,6 +59,7 @@ class Assembly(msgspec.Struct, frozen=True):
     keys: KeyRing
     intake: IntakeSettings
     slots: SlotBook
+    recipe: Recipe
 
     def endpoints(self) -> tuple[Endpoint, ...]:
         """Every endpoint of every pool, in the order of the file."""
@@ -64,35 +75,36 @@ class Assembly(msgspec.Struct, frozen=True):
 
 def load(path: Path) -> Assembly:
     """Read a configuration file. Raises ConfigError naming the place and the cure."""
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeError) as error:
-        raise ConfigError(str(path), f"cannot be read: {error}") from None
-    return assemble(Document(text, path.name))
+    return assemble(Document.read(path))
 
 
-def assemble(document: Document, slots: SlotBook = NO_SLOTS, version: int = 1) -> Assembly:
+def assemble(document: Document, slots: SlotBook = NO_SLOTS, version: int = 1, found: Found = ()) -> Assembly:
     """Validate `document` and put the plan together. Raises ConfigError.
 
     `slots` are those in use: their endpoints keep them, and the book itself stays as it is. The assembly has the new one.
+    `found` is what the document's sources of endpoints have given.
     """
     file = _convert(document.data, File, document, "$")
-    check_listener(document.place("$.listen"), file.listen)
-    check_listener(document.place("$.admin"), file.admin)
+    listen_address(document.place("$.listen"), file.listen)
+    listen_address(document.place("$.admin"), file.admin)
     _check_names(document, file)
     slots = slots.copy()
-    urls: dict[str, str] = {}
+    endpoints = Endpoints(document, slots, found)
     pools = []
     for index, pool in enumerate(file.pools):
         path = f"$.pools[{index}]"
-        endpoints = tuple(
-            _endpoint(document, f"{path}.endpoints[{i}]", endpoint, pool.model, slots, urls)
-            for i, endpoint in enumerate(pool.endpoints)
-        )
-        pools.append(_pool(document, path, pool, endpoints))
+        declared = endpoints.declared(f"{path}.endpoints", pool.model, pool.endpoints)
+        pools.append(_pool(document, path, pool, declared))
     keys = read_key_ring(document.place("$.keys_env"), file.keys_env, file.keys_file)
     plan = Plan(version, tuple(pool.plan for pool in pools))
-    return Assembly(plan, tuple(pools), file, keys, _intake(document, file), slots)
+    recipe = Recipe(document.data, document.name, slots.leases, found, version)
+    return Assembly(plan, tuple(pools), file, keys, _intake(document, file), slots, recipe)
+
+
+def follow(recipe: Recipe) -> Assembly:
+    """The assembly that `recipe` came with. Raises ConfigError: the files that it names may have changed since."""
+    document = Document.of(recipe.data, recipe.name)
+    return assemble(document, SlotBook(recipe.leases), recipe.version, recipe.found)
 
 
 def _intake(document: Document, file: File) -> IntakeSettings:
@@ -129,31 +141,6 @@ def _pool(document: Document, path: str, file: PoolFile, endpoints: tuple[Endpoi
     )
     key = read_secret(document.place(path), file.api_key_env, file.api_key_file)
     return PoolAssembly(plan, file, family, family_name, found, key)
-
-
-def _endpoint(
-    document: Document, path: str, file: EndpointFile, model: str, slots: SlotBook, urls: dict[str, str]
-) -> Endpoint:
-    url = checked_url(document.place(f"{path}.url"), file.url)
-    if url in urls:
-        raise ConfigError(
-            document.place(f"{path}.url"), f"{url} is already at {urls[url]}", "remove one of them"
-        )
-    urls[url] = path.removeprefix("$.")
-    return Endpoint(
-        slot=slots.lease(model, url).slot,
-        name=url.removeprefix("http://"),
-        url=url,
-        engine=file.engine,
-        device=file.device,
-        zone=file.zone,
-        role=ROLES[file.role],
-        numa_node=file.numa_node,
-        preprocess_numa_node=file.preprocess_numa_node,
-        max_in_flight=file.max_in_flight,
-        metrics_port=file.metrics_port,
-        encoder_budget_tokens=file.encoder_budget_tokens,
-    )
 
 
 def _check_names(document: Document, file: File) -> None:

@@ -1,5 +1,6 @@
 """YAML read safely: plain data only, no aliases bomb, no duplicate keys, and every value's place remembered."""
 
+from pathlib import Path
 from typing import Any, Self
 
 import yaml
@@ -35,6 +36,14 @@ class Document:
             raise ConfigError(where, f"not YAML: {getattr(error, 'problem', error)}") from None
         finally:
             loader.dispose()
+
+    @classmethod
+    def read(cls, path: Path) -> Self:
+        """The document in a file. Raises ConfigError."""
+        try:
+            return cls(path.read_text(encoding="utf-8"), path.name)
+        except (OSError, UnicodeError) as error:
+            raise ConfigError(str(path), f"cannot be read: {error}") from None
 
     @classmethod
     def of(cls, data: Any, name: str) -> Self:

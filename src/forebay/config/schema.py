@@ -7,6 +7,7 @@ import msgspec
 from forebay.admission.breaker import BreakerSettings
 from forebay.admission.queue import QueueSettings
 from forebay.admission.retry import RetrySettings
+from forebay.config.discover import Discover, Port
 from forebay.config.inbound import InboundLimits
 from forebay.config.settings import (
     AccessLogSettings,
@@ -18,16 +19,17 @@ from forebay.domain.bounds import AtLeastOne, Count, NotNegative
 from forebay.estimators.residency import ResidencySettings
 from forebay.intake.settings import IntakeSettings, MediaUrlSettings
 
-Port = Annotated[int, msgspec.Meta(ge=0, le=65535)]
 Name = Annotated[str, msgspec.Meta(min_length=1, max_length=256)]
 
 
 class EndpointFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """One endpoint. Only `url` is needed; what is left out is found out or stays unknown."""
+    """One endpoint, or a source of them. Only `url` or `discover` is needed; what is left out is found out, or unknown."""
 
-    # http://HOST:PORT; an IPv6 address stands in [ ]. A path behind it is where the engine stands on that host, and
+    # http://HOST:PORT, https://HOST:PORT, or unix:///PATH of a socket; an IPv6 address stands in [ ]. A path behind it is where the engine stands on that host, and
     # may end with the API's version where that is not /v1: http://HOST:PORT/v3 for OpenVINO's model server.
-    url: Name
+    url: Annotated[str, msgspec.Meta(max_length=256)] = ""
+    # In place of `url`: where endpoints are found out from.
+    discover: Discover | None = None
     # Which dialect of metrics and limits it speaks; found out when left out.
     engine: Literal["", "vllm", "llama.cpp", "sglang", "triton", "openvino", "tgi", "generic"] = ""
     # Where its metrics stand on the same host, when not on the port of `url`: 8002 for plain Triton. 0 for the same port.

@@ -17,7 +17,8 @@ class Endpoint(msgspec.Struct, frozen=True, gc=False):
     """A routable address and what its owner declared of it. Unstated is empty or None, never a guess.
 
     `slot` is its place in the conductor's tables, unique among live endpoints. `url` is scheme, host and port, and the base
-    path where there is one: see `path_at`. `metrics_port` is where its metrics stand on the same host, 0
+    path where there is one: see `path_at`. `host` is the name that it is asked by, where `url` has only an address that a
+    name stood for. `metrics_port` is where its metrics stand on the same host, 0
     for the port of `url`. `max_in_flight` is a bound on requests that this gateway has open there, and
     `encoder_budget_tokens` on the tokens of one medium; 0 for none.
     """
@@ -25,6 +26,7 @@ class Endpoint(msgspec.Struct, frozen=True, gc=False):
     slot: int
     name: str
     url: str
+    host: str = ""
     engine: str = ""
     device: str = ""
     zone: str = ""
