@@ -1,7 +1,7 @@
 """MP4: where moov sits, versions, rotation, fragments, sound, and P11."""
 
 from pathlib import Path
-from struct import pack
+from struct import pack, unpack_from
 
 import pytest
 
@@ -244,3 +244,28 @@ def test_the_budget_bounds_all_levels_together():
 
 def test_a_box_is_cut_to_its_parent():
     assert list(walk(pack(">I4s", 1000, b"moov") + bytes(8), 0, 16, Budget(9))) == [Box(b"moov", 8, 16)]
+
+
+def test_a_real_quicktime_movie(sample):
+    header = probe(sample("clip_2s_20f_64x48.mov"))
+    assert (header.mime, header.width, header.height) == ("video/quicktime", 64, 48)
+    assert (header.frames, header.duration_us, header.has_audio, header.sized) == (20, 2_000_000, False, True)
+
+
+def test_a_quicktime_movie_from_before_ftyp_existed(sample):
+    data = sample("clip_2s_20f_64x48.mov")
+    (ftyp,) = unpack_from(">I", data)
+    assert probe(data[ftyp:]) == probe(data)
+
+
+def test_a_real_m4a(sample):
+    header = probe(sample("tone_2s.m4a"))
+    assert (header.mime, header.modality, header.sized) == ("audio/mp4", Ability.AUDIO, True)
+    assert header.duration_us == pytest.approx(
+        2_000_000, abs=2 * 64_000
+    )  # two frames of the codec's delay and padding
+
+
+def test_a_fragmented_m4a_that_tells_no_length_is_recognised(sample):
+    header = probe(sample("tone_2s_fragmented.m4a"))
+    assert (header.mime, header.modality) == ("audio/mp4", Ability.AUDIO)

@@ -93,20 +93,6 @@ def test_p07_tiles_are_cut_from_the_turned_picture_only_if_the_engine_turns_it(f
 
 
 @pytest.mark.parametrize(
-    ("head", "mime", "modality"),
-    [
-        (b"\x1a\x45\xdf\xa3\x9f\x42\x82\x84webm", "video/webm", Ability.VIDEO),
-        (b"\x1a\x45\xdf\xa3\x9f\x42\x82\x88matroska", "video/x-matroska", Ability.VIDEO),
-        (b"RIFF\x00\x00\x00\x00AVI LIST", "video/x-msvideo", Ability.VIDEO),
-    ],
-)
-def test_other_formats_are_named_without_measures(head, mime, modality):
-    header = probe(head)
-    assert (header.mime, header.modality, header.sized) == (mime, modality, False)
-    assert header.pixels == 0
-
-
-@pytest.mark.parametrize(
     "data",
     [
         b"",

@@ -2,15 +2,16 @@
 
 from typing import Protocol
 
-from forebay.intake.media import recognise
 from forebay.intake.media.formats import (
     aac,
+    avi,
     bmp,
     flac,
     gif,
     heif,
     id3,
     jpeg,
+    matroska,
     mp3,
     mp4,
     ogg,
@@ -19,7 +20,7 @@ from forebay.intake.media.formats import (
     wav,
     webp,
 )
-from forebay.intake.media.header import CUT, Buffer, MalformedMedia, MediaHeader, unsized
+from forebay.intake.media.header import CUT, Buffer, MalformedMedia, MediaHeader
 
 # The longest magic looked at: ftyp with a dozen compatible brands.
 HEAD_BYTES = 64
@@ -44,7 +45,9 @@ class Format(Protocol):
 
 
 # Asked in this order: the usual ones first, and weak magic last.
-FORMATS: tuple[Format, ...] = (png, jpeg, webp, wav, gif, heif, mp4, tiff, ogg, flac, id3, bmp, mp3, aac)
+FORMATS: tuple[Format, ...] = (
+    png, jpeg, webp, wav, gif, heif, mp4, matroska, ogg, flac, id3, tiff, avi, bmp, mp3, aac,
+)  # fmt: skip
 
 
 def probe(data: Buffer) -> MediaHeader | None:
@@ -53,9 +56,6 @@ def probe(data: Buffer) -> MediaHeader | None:
     Raises MalformedMedia, and nothing else. Cost: a bounded number of steps, whatever is claimed.
     """
     head = bytes(data[:HEAD_BYTES])
-    found = recognise.recognise(head)
-    if found is not None:
-        return unsized(*found)
     for known in FORMATS:
         if known.matches(head):
             return read(known, data)
