@@ -21,6 +21,8 @@ from forebay.intake.tokens.llama32_vision import Llama32Vision
 from forebay.intake.tokens.llava import Llava15
 from forebay.intake.tokens.llava_next import LlavaNext
 from forebay.intake.tokens.llava_onevision import LlavaOneVision
+from forebay.intake.tokens.openai_patches import O4Mini, OpenAIPatches, OpenAIPatchesNano
+from forebay.intake.tokens.openai_tiles import GPT5, ComputerUse, GPT4oMini, OpenAIReasoning, OpenAITiles
 from forebay.intake.tokens.phi3_vision import Phi3Vision, Phi35Vision
 from forebay.intake.tokens.phi4_multimodal import Phi4Multimodal
 from forebay.intake.tokens.pixtral import Mistral3, Pixtral
@@ -57,6 +59,19 @@ FAMILIES: Mapping[str, type[Rules]] = {
     "kimi-vl": KimiVL,
     "kimi-vl-2506": KimiVL2506,
     "kimi-k2.5": KimiK25,
+    "gpt-4o": OpenAITiles,
+    "gpt-4.1": OpenAITiles,
+    "gpt-4.5": OpenAITiles,
+    "gpt-4o-mini": GPT4oMini,
+    "o1": OpenAIReasoning,
+    "o3": OpenAIReasoning,
+    "gpt-5": GPT5,
+    "computer-use-preview": ComputerUse,
+    "gpt-4.1-mini": OpenAIPatches,
+    "gpt-5-mini": OpenAIPatches,
+    "gpt-4.1-nano": OpenAIPatchesNano,
+    "gpt-5-nano": OpenAIPatchesNano,
+    "o4-mini": O4Mini,
     "whisper": Whisper,
     "qwen2-audio": Qwen2Audio,
     "qwen2.5-omni": Qwen25Omni,
@@ -66,6 +81,12 @@ FAMILIES: Mapping[str, type[Rules]] = {
     "granite-speech": GraniteSpeech,
     "generic": Generic,
 }
+
+
+def _hosted(name: str) -> str:
+    """Pattern of a hosted model's whole name, with its provider before it and its date behind."""
+    return rf"^(?:openai|azure)?(?:{name})(?:latest|preview|20\d{{6}})*$"
+
 
 # Sought in the name without its punctuation, first match wins. Checkpoints, architectures and model types all fit:
 # Qwen/Qwen2.5-VL-7B-Instruct, Qwen2_5_VLForConditionalGeneration, qwen2_5_vl.
@@ -107,6 +128,18 @@ _NAMES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"kimivl.*2506", "kimi-vl-2506"),
         (r"kimivl", "kimi-vl"),
         (r"kimik25", "kimi-k2.5"),
+        # OpenAI's own, whole: many an open model has one of these names in its own.
+        (_hosted(r"gpt4omini"), "gpt-4o-mini"),
+        (_hosted(r"(?:chat)?gpt4o|gpt4turbo|gpt4vision|gpt45"), "gpt-4o"),
+        (_hosted(r"gpt41"), "gpt-4.1"),
+        (_hosted(r"gpt41mini"), "gpt-4.1-mini"),
+        (_hosted(r"gpt41nano"), "gpt-4.1-nano"),
+        (_hosted(r"gpt5(?:chat)?"), "gpt-5"),
+        (_hosted(r"gpt5mini"), "gpt-5-mini"),
+        (_hosted(r"gpt5nano"), "gpt-5-nano"),
+        (_hosted(r"o1(?:pro)?|o3"), "o3"),
+        (_hosted(r"o4mini"), "o4-mini"),
+        (_hosted(r"computeruse"), "computer-use-preview"),
         (r"whisper", "whisper"),
     )
 )
