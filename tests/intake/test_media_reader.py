@@ -186,3 +186,20 @@ def test_php_style_escapes_are_read(read, chat):
         b'{"model":"m","messages":[{"content":[{"image_url":"' + url.replace("/", "\\/").encode() + b'"}]}]}'
     )
     assert read(body).request.media[0].content_hash == read(chat(image(url))).request.media[0].content_hash
+
+
+@pytest.mark.parametrize(("detail", "tokens"), [("low", 85), ("high", 765), (None, 765), (7, 765)])
+def test_a_part_may_state_its_detail(read, chat, detail, tokens):
+    for url in (data_url(png(1024, 1024)), "https://pictures.example/a.png"):
+        part = {"type": "image_url", "image_url": {"url": url, "detail": detail}}
+        assert read(chat(part), family=build("gpt-4o")).request.media[0].tokens == tokens
+
+
+def test_detail_changes_nothing_for_an_open_model(read, chat):
+    part = {"type": "image_url", "image_url": {"url": data_url(png(640, 480)), "detail": "low"}}
+    assert read(chat(part)).request.media[0].tokens == build("qwen2.5-vl").image(640, 480).tokens
+
+
+def test_a_cross_attended_picture_takes_one_place_and_the_encoder(read, chat):
+    (item,) = read(chat(image(data_url(png(640, 480)))), family=build("llama-3.2-vision")).request.media
+    assert (item.tokens, item.wrapper_tokens, item.encoder_patches) == (0, 1, 4 * 1601)

@@ -56,22 +56,25 @@ class MediaReader:
         self.items: list[MediaItem] = []
         self.needs = Ability(0)
 
-    def url(self, modality: Ability, url: str, place: Place) -> int:
-        """Read a data URL, or accept a remote one. Returns a hash that stands for the medium. Raises a Refusal."""
+    def url(self, modality: Ability, url: str, place: Place, detail: str = "") -> int:
+        """Read a data URL, or accept a remote one. Returns a hash that stands for the medium. Raises a Refusal.
+
+        `detail` is OpenAI's, as the part states it.
+        """
         if is_data_url(url):
-            return self._decoded(modality, self._decode(url, "", modality, place), place)
+            return self._decoded(modality, self._decode(url, "", modality, place), place, detail)
         check_url(url, self._settings.media_urls, place.path)
-        self.unseen(modality, place)
+        self.unseen(modality, place, detail)
         return xxhash.xxh3_128_intdigest(url.encode())
 
     def data(self, modality: Ability, data: str, declared_mime: str, place: Place) -> int:
         """Read bare base64, or the data URL that stands there by mistake. Returns its hash. Raises a Refusal."""
         return self._decoded(modality, self._decode(data, declared_mime, modality, place), place)
 
-    def unseen(self, modality: Ability, place: Place) -> None:
+    def unseen(self, modality: Ability, place: Place, detail: str = "") -> None:
         """Take in a medium whose bytes are not in the request, at the family's fallback price."""
         header = MediaHeader("", modality, frames=0 if modality is Ability.VIDEO else 1, sized=False)
-        self._add(header, self._price(header), 0, 0, place, exact=False)
+        self._add(header, self._price(header, detail), 0, 0, place, exact=False)
 
     def check_budget(self) -> None:
         """Raise a Refusal when all pictures and clips together cost more than one request may."""
@@ -93,7 +96,7 @@ class MediaReader:
         except DataURLError as fault:
             raise bad_request(f"invalid_{_NAMES[modality]}", str(fault), place.path) from None
 
-    def _decoded(self, modality: Ability, media: DataURL, place: Place) -> int:
+    def _decoded(self, modality: Ability, media: DataURL, place: Place, detail: str = "") -> int:
         header = self._probed(modality, media, place)
         refusal = check(header, self._settings.media, len(media.data))
         if refusal is not None:
@@ -103,7 +106,7 @@ class MediaReader:
             header = MediaHeader(header.mime, modality, duration_us=header.duration_us, sized=False)
         if header.mime in _FORMAT_NEEDS:
             self.needs |= _FORMAT_NEEDS[header.mime]
-        cost = self._price(header)
+        cost = self._price(header, detail)
         self._add(header, cost, len(media.data), media.content_hash, place, exact=cost.exact and header.sized)
         return media.content_hash
 
@@ -121,8 +124,8 @@ class MediaReader:
             raise bad_request("unsupported_image_format", f"{header.mime} is no image", place.path)
         return header
 
-    def _price(self, header: MediaHeader) -> MediaCost:
-        cost = price(self._family, header)
+    def _price(self, header: MediaHeader, detail: str) -> MediaCost:
+        cost = price(self._family.detailed(detail) if detail else self._family, header)
         return cost if cost is not None else _generic(header)
 
     def _add(

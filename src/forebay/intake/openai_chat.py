@@ -1,5 +1,7 @@
 """Chat completions: messages with content parts, as OpenAI and vLLM write them."""
 
+from typing import Any
+
 import msgspec
 
 from forebay.domain.ability import Ability
@@ -16,6 +18,7 @@ _ABSENT = msgspec.Raw(b"")
 
 class _Url(msgspec.Struct, gc=False):
     url: str | None = None
+    detail: Any = None  # what is no string is left to the engine to refuse
 
 
 class _Audio(msgspec.Struct, gc=False):
@@ -139,10 +142,10 @@ def _read_media(prompt: Prompt, place: Place, part: _Part) -> bool:
     before = prompt.keys_read
     for key, modality in _URL_PARTS:
         source = getattr(part, key)
-        url = source.url if isinstance(source, _Url) else source
+        url, detail = (source.url, source.detail) if isinstance(source, _Url) else (source, None)
         if url is not None:
             prompt.keys_read += 1
-            prompt.url(modality, url, place)
+            prompt.url(modality, url, place, detail if isinstance(detail, str) else "")
     if part.input_audio is not None and part.input_audio.data is not None:
         prompt.keys_read += 1
         prompt.data(Ability.AUDIO, part.input_audio.data, f"audio/{part.input_audio.format or ''}", place)

@@ -76,9 +76,9 @@ class Prompt:
         if raw and raw != b"null":
             self._add(_decoded(self._skeleton.restored(raw)))
 
-    def url(self, modality: Ability, url: str, place: Place) -> None:
-        """Add a medium given by a data URL or a remote one."""
-        self._medium(self.media.url(modality, url, place))
+    def url(self, modality: Ability, url: str, place: Place, detail: str = "") -> None:
+        """Add a medium given by a data URL or a remote one. `detail` is OpenAI's, as the part states it."""
+        self._medium(self.media.url(modality, url, place, detail))
 
     def data(self, modality: Ability, data: str, declared_mime: str, place: Place) -> None:
         """Add a medium given as base64."""
