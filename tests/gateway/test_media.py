@@ -186,9 +186,8 @@ async def test_p11_clips_are_priced_by_their_frames_wherever_the_index_lies():
         # vLLM samples 32 frames of 128x96 (20 cells), two to a layer; the short clip has but 6 frames.
         assert tokens == [tokens[0], tokens[0], tokens[2]]
         assert tokens[0] > tokens[2] > 0
-        status, priced = await demand(
-            gateway, parts(TEXT, video(b"\x1aE\xdf\xa3 not known", "video/webm")), "webm"
-        )
+        nothing_told = b"\x1aE\xdf\xa3\x80\x18\x53\x80\x67\xff"  # a Matroska segment that has just begun
+        status, priced = await demand(gateway, parts(TEXT, video(nothing_told, "video/webm")), "webm")
         assert (status, priced["exact"]) == (200, False)
         assert priced["video_tokens"] > 0
 

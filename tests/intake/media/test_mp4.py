@@ -266,6 +266,12 @@ def test_a_real_m4a(sample):
     )  # two frames of the codec's delay and padding
 
 
-def test_a_fragmented_m4a_that_tells_no_length_is_recognised(sample):
-    header = probe(sample("tone_2s_fragmented.m4a"))
-    assert (header.mime, header.modality) == ("audio/mp4", Ability.AUDIO)
+def test_real_fragments_are_added_up(sample):
+    sound = probe(sample("tone_2s_fragmented.m4a"))
+    assert (sound.mime, sound.duration_us, sound.sized) == (
+        "audio/mp4",
+        33 * 1024 * 1_000_000 // 16_000,
+        True,
+    )
+    video = probe(sample("clip_2s_20f_64x48_fragmented.mp4"))
+    assert (video.frames, video.duration_us, video.has_audio, video.sized) == (20, 2_000_000, True, True)

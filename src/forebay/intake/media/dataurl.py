@@ -33,7 +33,7 @@ class DataURL(msgspec.Struct, frozen=True, gc=False):
     """Decoded media. `declared_mime` is lower case and a claim only. `content_hash` is xxh3-128: for routing, never a key."""
 
     declared_mime: str
-    data: bytes
+    data: bytes | memoryview
     content_hash: int
 
 

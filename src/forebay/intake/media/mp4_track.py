@@ -36,6 +36,7 @@ class Track(msgspec.Struct, frozen=True, gc=False):
     orientation: int
     frames: int
     duration_us: int
+    units_per_second: int
 
 
 def read_tracks(data: Buffer, moov: Box, budget: Budget) -> list[Track]:
@@ -48,32 +49,32 @@ def read_track(data: Buffer, trak: Box, budget: Budget) -> Track:
     """Read one `trak`. Missing boxes leave zeros."""
     tkhd = first(data, trak, b"tkhd", budget)
     mdia = first(data, trak, b"mdia", budget)
-    handler, duration_us, table = b"", 0, None
+    handler, timing, table = b"", (0, 0), None
     if mdia is not None:
-        handler, duration_us, table = _media(data, mdia, budget)
+        handler, timing, table = _media(data, mdia, budget)
     track_id, orientation, shown = _header(data, tkhd)
     frames, stored = _samples(data, table, budget) if table is not None else (0, (0, 0))
     width, height = stored if all(stored) else shown
-    return Track(handler, track_id, width, height, orientation, frames, duration_us)
+    return Track(handler, track_id, width, height, orientation, frames, *timing)
 
 
-def _media(data: Buffer, mdia: Box, budget: Budget) -> tuple[bytes, int, Box | None]:
-    handler, duration_us, table = b"", 0, None
+def _media(data: Buffer, mdia: Box, budget: Budget) -> tuple[bytes, tuple[int, int], Box | None]:
+    handler, timing, table = b"", (0, 0), None
     for box in walk(data, mdia.start, mdia.end, budget):
         if box.kind == b"hdlr" and box.end - box.start >= 12:
             handler = bytes(data[box.start + 8 : box.start + 12])
         elif box.kind == b"mdhd":
-            duration_us = _duration(data, box)
+            timing = _timing(data, box)
         elif box.kind == b"minf":
             table = descend(data, box, (b"stbl",), budget)
-    return handler, duration_us, table
+    return handler, timing, table
 
 
-def _duration(data: Buffer, mdhd: Box) -> int:
-    """Microseconds, 0 where it is unknown (all ones) or the box is cut."""
+def _timing(data: Buffer, mdhd: Box) -> tuple[int, int]:
+    """Duration in microseconds, 0 where it is unknown (all ones), and units a second; zeros when the box is cut."""
     layout = _MDHD.get(data[mdhd.start]) if mdhd.end > mdhd.start else None
     if layout is None or mdhd.end - mdhd.start < layout.size + (4 if layout is _MDHD[0] else 0):
-        return 0
+        return 0, 0
     if layout is _MDHD[0]:
         _, _, _, scale = layout.unpack_from(data, mdhd.start)
         (duration,) = _U32.unpack_from(data, mdhd.start + 16)
@@ -81,7 +82,7 @@ def _duration(data: Buffer, mdhd: Box) -> int:
     else:
         _, _, _, scale, duration = layout.unpack_from(data, mdhd.start)
         unknown = 2**64 - 1
-    return duration * MICROSECONDS // scale if scale and duration != unknown else 0
+    return (duration * MICROSECONDS // scale if scale and duration != unknown else 0), scale
 
 
 def _header(data: Buffer, tkhd: Box | None) -> tuple[int, int, tuple[int, int]]:
@@ -105,7 +106,7 @@ def _samples(data: Buffer, table: Box, budget: Budget) -> tuple[int, tuple[int, 
     for box in walk(data, table.start, table.end, budget):
         room = box.end - box.start
         if box.kind == b"stts" and room >= 8:
-            frames = frames or _timed_samples(data, box)
+            frames = frames or _timed_samples(data, box, budget)
         elif box.kind in (b"stsz", b"stz2") and room >= 12:
             frames = frames or _U32.unpack_from(data, box.start + 8)[0]
         elif box.kind == b"stsd" and room >= 8 + VISUAL_ENTRY_BYTES:
@@ -113,11 +114,11 @@ def _samples(data: Buffer, table: Box, budget: Budget) -> tuple[int, tuple[int, 
     return frames, size
 
 
-def _timed_samples(data: Buffer, stts: Box) -> int:
+def _timed_samples(data: Buffer, stts: Box, budget: Budget) -> int:
     """Sum of the sample counts of the time-to-sample table; 0 for a table too long to sum."""
     (claimed,) = _U32.unpack_from(data, stts.start + 4)
     entries = min(claimed, (stts.end - stts.start - 8) // 8)
-    if entries > MAX_TIME_ENTRIES:
+    if entries > MAX_TIME_ENTRIES or budget.entries(entries) < entries:
         return 0
     pairs = np.frombuffer(data, dtype=">u4", count=2 * entries, offset=stts.start + 8)
     return int(pairs[::2].sum(dtype=np.uint64))

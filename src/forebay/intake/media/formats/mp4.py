@@ -6,20 +6,19 @@ Source: ISO/IEC 14496-12, sections 8.2 to 8.8. The depth is fixed by the path th
 
 from struct import Struct
 
-from forebay.intake.media.boxes import Box, Budget, descend, first, walk
+from forebay.intake.media import mp4_fragments as fragments
+from forebay.intake.media.boxes import Box, Budget, descend, first
 from forebay.intake.media.header import MICROSECONDS, Buffer, MalformedMedia, MediaHeader, clip, sound
 from forebay.intake.media.mp4_track import Track, read_tracks
 
 # A two-hour clip in one-second fragments has 14,400 top-level boxes, but its moov stands first. This many cost about 2 ms.
 MAX_BOXES = 4_096
 
-MIME, QUICKTIME = "video/mp4", "video/quicktime"
+MIME, QUICKTIME, SOUND = "video/mp4", "video/quicktime", "audio/mp4"
 # A movie from before ftyp existed starts with one of these.
 OLD_MOVIE = (b"moov", b"mdat", b"wide")
 
 _U32 = Struct(">I")
-_TFHD = Struct(">II")
-_TRUN = Struct(">II")
 
 
 def matches(head: bytes) -> bool:
@@ -44,51 +43,27 @@ def probe(data: Buffer) -> MediaHeader:
     if video is None and audio is None:
         raise MalformedMedia(f"{mime}: neither a video nor a sound track")
     if video is None:
-        return sound("audio/mp4", audio.duration_us if audio else 0)
-    return _movie(data, mime, video, audio is not None, moov, budget)
+        assert audio is not None
+        _, duration_us, exact = _measured(data, moov, audio, budget)
+        return sound(SOUND, duration_us, exact=exact)
+    frames, duration_us, exact = _measured(data, moov, video, budget)
+    size = video.width, video.height
+    has_audio, turned = audio is not None, video.orientation
+    return clip(mime, *size, frames, duration_us, orientation=turned, has_audio=has_audio, exact=exact)
 
 
-def _movie(data: Buffer, mime: str, video: Track, has_audio: bool, moov: Box, budget: Budget) -> MediaHeader:
-    frames, duration_us = video.frames, video.duration_us
-    if frames == 0:
-        frames = _fragment_frames(data, video.track_id, budget)
-        duration_us = duration_us or _fragmented_duration(data, moov, budget)
-    return clip(
-        mime,
-        video.width,
-        video.height,
-        frames,
-        duration_us,
-        orientation=video.orientation,
-        has_audio=has_audio,
-    )
+def _measured(data: Buffer, moov: Box, track: Track, budget: Budget) -> tuple[int, int, bool]:
+    """Samples and microseconds of a track, of its fragments where `moov` has none of it, and whether those are all."""
+    if track.frames:
+        return track.frames, track.duration_us, True
+    stated_us = track.duration_us or _stated_duration(data, moov, budget)
+    found = fragments.length(data, moov, track.track_id, budget)
+    added_us = found.units * MICROSECONDS // track.units_per_second if track.units_per_second else 0
+    # What is stated is that of the longest track, so that a sum without gaps is better.
+    return found.samples, (found.whole and added_us) or stated_us or added_us, found.whole
 
 
-def _fragment_frames(data: Buffer, track_id: int, budget: Budget) -> int:
-    """Samples of that track over the fragments within the budget."""
-    frames = 0
-    for moof in walk(data, 0, len(data), budget):
-        if moof.kind != b"moof":
-            continue
-        for traf in walk(data, moof.start, moof.end, budget):
-            if traf.kind == b"traf":
-                frames += _run_frames(data, traf, track_id, budget)
-    return frames
-
-
-def _run_frames(data: Buffer, traf: Box, track_id: int, budget: Budget) -> int:
-    frames, wanted = 0, False
-    for box in walk(data, traf.start, traf.end, budget):
-        if box.end - box.start < 8:
-            continue
-        if box.kind == b"tfhd":
-            wanted = _TFHD.unpack_from(data, box.start)[1] == track_id
-        elif box.kind == b"trun" and wanted:
-            frames += _TRUN.unpack_from(data, box.start)[1]
-    return frames
-
-
-def _fragmented_duration(data: Buffer, moov: Box, budget: Budget) -> int:
+def _stated_duration(data: Buffer, moov: Box, budget: Budget) -> int:
     """Duration that `mehd` states for all fragments, in the movie's time scale; 0 when it does not."""
     mehd = descend(data, moov, (b"mvex", b"mehd"), budget)
     mvhd = first(data, moov, b"mvhd", budget)
