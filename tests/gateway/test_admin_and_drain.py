@@ -92,6 +92,20 @@ class TestPages:
                 with pytest.raises(KeyError):
                     await gateway.story("never-seen")
 
+    async def test_the_latest_decisions_come_newest_first(self):
+        async with ScriptedEngine(ok) as engine, LiveGateway([engine.url]) as gateway:
+            for number in range(3):
+                assert (await gateway.post(chat(), headers={"x-request-id": f"r{number}"})).status == 200
+            got = await gateway.get("/forebay/decisions?limit=2", admin=True)
+            assert [story["request_id"] for story in got.json()["requests"]] == ["r2", "r1"]
+            assert got.json()["requests"][0] == await gateway.story("r2")
+            assert len((await gateway.get("/forebay/decisions", admin=True)).json()["requests"]) == 3
+            (endpoint,) = (await gateway.get("/forebay/endpoints", admin=True)).json()["endpoints"]
+            assert endpoint["served"]["finished"] == 3
+            for wrong in ("0", "101", "-1", "x", "\u0663", "9" * 99):
+                got = await gateway.get(f"/forebay/decisions?limit={wrong}", admin=True)
+                assert (got.status, got.error()["code"]) == (400, "invalid_limit")
+
     async def test_metrics_count_what_was_served(self):
         async with ScriptedEngine(ok) as engine, LiveGateway([engine.url]) as gateway:
             for _ in range(3):

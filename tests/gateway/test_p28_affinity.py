@@ -95,7 +95,8 @@ async def test_p28_a_hot_prefix_spills_over_before_it_crowds_the_engine_that_hol
         for number in range(50):
             tasks.create_task(gateway.post(chat(f"{HOT} {number}", stream=stream)))
         await eventually(lambda: a.busy + b.busy == 50, 30)
-        assert 25 <= a.busy <= 35
+        # ceil(1.25 x 50 / 2) at most; and once some have spilled over, the other holds the prefix as well.
+        assert 18 <= a.busy <= 32
 
 
 async def test_p28_a_picture_returns_to_its_engine_and_pictures_under_one_text_part():

@@ -1,5 +1,6 @@
 """P28 and its kind, against a conductor: affinity never outweighs load."""
 
+import math
 import random
 from collections import Counter
 
@@ -80,8 +81,7 @@ def test_p28_a_hot_prefix_spills_before_it_crowds_its_endpoint():
     fleet.send_to(A, [B], **HOT)
     fleet.finish()
     taken = Counter(fleet.send(**HOT) for _ in range(50))
-    assert 25 <= taken[A] <= 35
-    assert taken[A] <= 1.25 * 50 / 2 + 1
+    assert 18 <= taken[A] <= math.ceil(1.25 * 50 / 2)
 
 
 @pytest.mark.parametrize("media", [(), (picture(content_hash=9),)])

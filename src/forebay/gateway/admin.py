@@ -5,13 +5,20 @@ import urllib.parse
 from collections.abc import Callable, Coroutine
 from typing import Protocol
 
+import msgspec
+
 from forebay.domain.request import Api
 from forebay.gateway.answers import send_error, send_json
 from forebay.gateway.http1.message import ReplyWriter, Request
+from forebay.gateway.plans import Reload
 
 ENDPOINTS = "/forebay/endpoints"
+RELOAD = "/forebay/reload"
 DECISIONS = "/forebay/decisions/"
+LATEST = "/forebay/decisions"
 MAX_BODY_BYTES = 4096
+# One answer holds up to 16 candidates of each: 100 are some 500 KB.
+MAX_LATEST = 100
 
 
 class Operations(Protocol):
@@ -33,8 +40,16 @@ class Operations(Protocol):
         """One request's decisions, None when they are not known."""
         ...
 
+    async def latest(self, limit: int) -> dict[str, object]:
+        """The last requests' decisions, newest first."""
+        ...
+
     def drain_endpoint(self, name: str, *, draining: bool) -> bool:
         """Empty an endpoint by name, or take it back. False when there is none of that name."""
+        ...
+
+    async def reload(self) -> Reload:
+        """Live by the configuration as it stands now, or say why not."""
         ...
 
 
@@ -53,6 +68,7 @@ class Admin:
             "/ready": self._ready,
             "/health": self._health,
             ENDPOINTS: self._fleet,
+            LATEST: self._latest,
         }
 
     def on_head(self, request: Request, reply: ReplyWriter) -> int:
@@ -68,8 +84,8 @@ class Admin:
 
     def on_body(self, request: Request, body: bytes | bytearray, reply: ReplyWriter) -> None:  # noqa: ARG002 - the path says all
         """Answer a page, as soon as those who know have told; or `POST /forebay/endpoints/<name>/drain` or `.../undrain`."""
-        page = self._page(request.path)
-        if request.method == "POST" or page is None:
+        page = self._reload if request.path == RELOAD else self._page(request.path)
+        if (request.method == "POST") != (request.path == RELOAD) or page is None:
             self._post(request, reply)
             return
         task = asyncio.get_running_loop().create_task(page(request, reply))
@@ -82,7 +98,8 @@ class Admin:
     def _post(self, request: Request, reply: ReplyWriter) -> None:
         name, _, verb = urllib.parse.unquote(request.path.removeprefix(ENDPOINTS + "/")).rpartition("/")
         if not request.path.startswith(ENDPOINTS + "/") or verb not in {"drain", "undrain"}:
-            send_error(reply, Api.CHAT, 404, "unknown-path", f"POST {ENDPOINTS}/<name>/drain or .../undrain")
+            known = f"POST {ENDPOINTS}/<name>/drain or .../undrain, or {RELOAD}"
+            send_error(reply, Api.CHAT, 404, "unknown-path", known)
         elif self._operations.drain_endpoint(name, draining=verb == "drain"):
             send_json(reply, {"endpoint": name, "draining": verb == "drain"})
         else:
@@ -102,6 +119,13 @@ class Admin:
         content_type, body = await self._operations.metrics(accept)
         reply.respond(200, [(b"content-type", content_type.encode())], body)
 
+    async def _reload(self, request: Request, reply: ReplyWriter) -> None:  # noqa: ARG002 - the shape of a page
+        done = await self._operations.reload()
+        if done.error:
+            send_error(reply, Api.CHAT, 422, "configuration-refused", done.error)
+        else:
+            send_json(reply, msgspec.to_builtins(done))
+
     async def _ready(self, request: Request, reply: ReplyWriter) -> None:  # noqa: ARG002 - the shape of a page
         ready = await self._operations.is_ready()
         send_json(reply, {"ready": ready}, 200 if ready else 503)
@@ -111,6 +135,15 @@ class Admin:
 
     async def _fleet(self, request: Request, reply: ReplyWriter) -> None:  # noqa: ARG002 - the shape of a page
         send_json(reply, await self._operations.fleet())
+
+    async def _latest(self, request: Request, reply: ReplyWriter) -> None:
+        """`?limit=N`, 20 when left out."""
+        given = urllib.parse.parse_qs(request.target.partition("?")[2]).get("limit", ["20"])[0]
+        if given.isascii() and given.isdigit() and 1 <= int(given[:9]) <= MAX_LATEST:
+            send_json(reply, await self._operations.latest(int(given)))
+        else:
+            message = f"`limit` is a whole number from 1 to {MAX_LATEST}"
+            send_error(reply, Api.CHAT, 400, "invalid-limit", message)
 
     async def _decision(self, request: Request, reply: ReplyWriter) -> None:
         request_id = urllib.parse.unquote(request.path.removeprefix(DECISIONS))

@@ -4,8 +4,10 @@ import socket
 from collections.abc import Callable
 
 from forebay.config.assemble import Assembly
+from forebay.config.document import Document
 from forebay.config.slots import SlotBook
 from forebay.gateway.oversight import Oversight
+from forebay.gateway.plans import Plans, Reload
 from forebay.gateway.worker import BACKLOG, Worker
 from forebay.runtime.driver import monotonic_us
 from forebay.telemetry.access_log import AccessLog
@@ -19,9 +21,14 @@ class Station(Worker):
         assembly: Assembly,
         access_log: AccessLog | None = None,
         clock: Callable[[], int] = monotonic_us,
+        read: Callable[[], Document] | None = None,
     ) -> None:
-        """Put the rooms together; nothing is opened yet. Needs a running event loop. `clock` is in microseconds."""
+        """Put the rooms together; nothing is opened yet. Needs a running event loop.
+
+        `clock` is in microseconds. `read` reads the configuration anew, for a reload.
+        """
         super().__init__(assembly, access_log, clock)
+        self.plans = Plans(assembly, read, self.slots, self.adopt)
         self._oversight = Oversight(assembly, self, self.saw, self.driver.clock)
         self._addresses: list[tuple[str, int]] = []
 
@@ -78,6 +85,10 @@ class Station(Worker):
         """One request's decisions, None when they are not known."""
         return self.desk.decision(request_id)
 
+    async def latest(self, limit: int) -> dict[str, object]:
+        """The last requests' decisions, newest first."""
+        return self.desk.latest(limit)
+
     def drain_endpoint(self, name: str, *, draining: bool, limit_seconds: float | None = None) -> bool:
         """Empty an endpoint by name, or take it back. False when there is none of that name."""
         limit = self.assembly.file.drain.endpoint_limit_seconds if limit_seconds is None else limit_seconds
@@ -86,6 +97,10 @@ class Station(Worker):
                 self.drain_slot(endpoint.slot, draining=draining, limit_seconds=limit)
                 return True
         return False
+
+    async def reload(self) -> Reload:
+        """Live by the configuration as it stands now, or say why not."""
+        return await self.plans.reload()
 
     # --- inside
 

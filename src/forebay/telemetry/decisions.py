@@ -1,6 +1,7 @@
 """The last decisions and their outcomes, by request id, for whoever asks why."""
 
 from collections import OrderedDict
+from collections.abc import Iterator
 
 import msgspec
 
@@ -58,6 +59,10 @@ class DecisionLog:
     def find(self, request_id: str) -> Story | None:
         """Return what is known of that request, None when nothing is, or no longer."""
         return self._stories.get(request_id)
+
+    def newest_first(self) -> Iterator[Story]:
+        """Every story that is kept; the one whose last first try was last comes first."""
+        return reversed(self._stories.values())
 
     def __len__(self) -> int:
         return len(self._stories)

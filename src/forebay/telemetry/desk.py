@@ -1,5 +1,6 @@
 """The parts of telemetry put together for one process, behind the questions that the admin port answers."""
 
+import itertools
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -10,6 +11,7 @@ from forebay.telemetry.endpoints_json import EndpointRow, rendered
 from forebay.telemetry.explain import explained
 from forebay.telemetry.observer import Observer, Observers
 from forebay.telemetry.prometheus import ForebayCollector, exposition
+from forebay.telemetry.served import served
 
 
 class Desk:
@@ -44,12 +46,22 @@ class Desk:
 
     def endpoints(self) -> dict[str, Any]:
         """Return JSON-ready values for `/forebay/endpoints`."""
-        return rendered(self._rows(), self._clock())
+        at = self._clock()
+        found = rendered(self._rows(), at)
+        lately = served(self.decisions.newest_first(), at)
+        for row in found["endpoints"]:
+            row["served"] = lately.get(row["name"])
+        return found
 
     def decision(self, request_id: str) -> dict[str, Any] | None:
         """Return JSON-ready values for `/forebay/decisions/<request-id>`, None when it is not, or no longer, known."""
         story = self.decisions.find(request_id)
         return None if story is None else explained(story)
+
+    def latest(self, limit: int) -> dict[str, Any]:
+        """Return JSON-ready values for `/forebay/decisions`: at most `limit` requests, newest first."""
+        stories = itertools.islice(self.decisions.newest_first(), limit)
+        return {"at_us": self._clock(), "requests": [explained(story) for story in stories]}
 
     def close(self) -> None:
         """Write what the access log still holds."""
