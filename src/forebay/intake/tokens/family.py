@@ -70,6 +70,8 @@ class Rules(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
     abilities: ClassVar[Ability] = Ability(0)
     # Our parameter -> where a preprocessor configuration keeps it, best place first. Dots step into objects, numbers into lists.
     configured_at: ClassVar[Mapping[str, tuple[str, ...]]] = {}
+    # The same for clips, which have a configuration of their own. A parameter of a parameter is written with a dot.
+    clips_configured_at: ClassVar[Mapping[str, tuple[str, ...]]] = {}
     # Engine, as endpoints name theirs -> the parameters in which it departs from `transformers`.
     engine_settings: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
 
@@ -95,14 +97,15 @@ class Rules(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
         found = {}
         for parameter, places in cls.configured_at.items():
             for place in places:
-                value = _look_up(configuration, place)
+                value = look_up(configuration, place)
                 if value is not None:
                     found[parameter] = value
                     break
         return found
 
 
-def _look_up(configuration: Any, place: str) -> Any:
+def look_up(configuration: Any, place: str) -> Any:
+    """What stands at `place` of a configuration, None for nothing. See `Rules.configured_at`."""
     for step in place.split("."):
         if isinstance(configuration, Mapping):
             configuration = configuration.get(step)

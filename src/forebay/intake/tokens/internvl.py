@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from forebay.domain.ability import Ability
 from forebay.intake.tokens.family import ImageRules, MediaCost, Positive
-from forebay.intake.tokens.sampling import AssumedClip, FrameSampling
+from forebay.intake.tokens.sampling import SAMPLED_AT, AssumedClip, FrameSampling
 
 # <img> and </img>, around a picture and around each frame of a clip.
 WRAPPER_TOKENS = 2
@@ -30,6 +30,7 @@ class InternVL(ImageRules, frozen=True, forbid_unknown_fields=True, kw_only=True
         "thumbnail": ("use_thumbnail",),
         "tokens_per_tile": ("image_seq_length",),
     }
+    clips_configured_at: ClassVar[Mapping[str, tuple[str, ...]]] = SAMPLED_AT
     tile_size: Positive = 448
     patch_size: Positive = 14
     tokens_per_tile: Positive = 256

@@ -9,7 +9,7 @@ import msgspec
 from forebay.domain.ability import Ability
 from forebay.intake.tokens.family import ImageRules, MediaCost, Positive
 from forebay.intake.tokens.llava_next import Size, best_resolution, unpadded
-from forebay.intake.tokens.sampling import AssumedClip, FrameSampling
+from forebay.intake.tokens.sampling import SAMPLED_AT, AssumedClip, FrameSampling
 
 _SIDES = range(384, 2_304 + 1, 384)
 # How far the patch grid may pass its maximum before it is scaled down.
@@ -32,6 +32,7 @@ class LlavaOneVision(ImageRules, frozen=True, forbid_unknown_fields=True, kw_onl
         "tokens_per_tile": ("num_image_tokens",),
         "vision_aspect_ratio": ("vision_aspect_ratio",),
     }
+    clips_configured_at: ClassVar[Mapping[str, tuple[str, ...]]] = SAMPLED_AT
     grid_pinpoints: Annotated[tuple[Size, ...], msgspec.Meta(min_length=1)] = tuple(
         (height, width) for height in _SIDES for width in _SIDES
     )

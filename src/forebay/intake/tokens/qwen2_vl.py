@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 from forebay.domain.ability import Ability
 from forebay.intake.tokens.family import ImageRules, MediaCost, Positive
-from forebay.intake.tokens.sampling import AssumedClip, FrameSampling
+from forebay.intake.tokens.sampling import SAMPLED_AT, AssumedClip, FrameSampling
 from forebay.intake.tokens.smart_resize import Resizer, smart_resize, within_aspect
 
 # vision_start and vision_end, which the chat template writes around the placeholders.
@@ -31,6 +31,13 @@ class Qwen2VL(ImageRules, frozen=True, forbid_unknown_fields=True, kw_only=True)
         "patch_size": ("patch_size",),
         "merge_size": ("merge_size",),
         "temporal_patch_size": ("temporal_patch_size",),
+    }
+    clips_configured_at: ClassVar[Mapping[str, tuple[str, ...]]] = {
+        "video_min_pixels": ("min_pixels", "size.shortest_edge"),
+        "video_max_pixels": ("max_pixels", "size.longest_edge"),
+        "cap_pixels_per_frame": ("cap_pixels_per_frame",),
+        "max_video_tokens": ("max_video_tokens",),
+        **SAMPLED_AT,
     }
 
     engine_settings: ClassVar[Mapping[str, Mapping[str, Any]]] = {

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 from forebay.domain.ability import Ability
 from forebay.intake.tokens.family import MediaCost, Positive, PositiveFloat
 from forebay.intake.tokens.qwen2_vl import Qwen2VL
+from forebay.intake.tokens.sampling import SAMPLED_AT
 from forebay.intake.tokens.sound import Hears, halved_twice
 
 # audio_bos and audio_eos, which the chat template writes around the placeholders.
@@ -31,6 +32,8 @@ class Qwen25Omni(Hears, Qwen2VL, frozen=True, forbid_unknown_fields=True, kw_onl
         "sampling_rate": ("sampling_rate",),
         "hop_length": ("hop_length",),
     }
+    # The size of clips is the processor's own; it does not look at their configuration.
+    clips_configured_at: ClassVar[Mapping[str, tuple[str, ...]]] = SAMPLED_AT
     video_min_pixels: Positive | None = 128 * 28 * 28
     video_max_pixels: Positive | None = 768 * 28 * 28
     window_seconds: Positive = 300
@@ -59,6 +62,8 @@ class Qwen3Omni(Hears, Qwen2VL, frozen=True, forbid_unknown_fields=True, kw_only
         "sampling_rate": ("sampling_rate",),
         "hop_length": ("hop_length",),
     }
+    # The size of clips is the processor's own; it does not look at their configuration.
+    clips_configured_at: ClassVar[Mapping[str, tuple[str, ...]]] = SAMPLED_AT
     engine_settings: ClassVar[Mapping[str, Mapping[str, Any]]] = {
         "vllm": {**Qwen2VL.engine_settings["vllm"], "pads_to_hop": True},
         "llama.cpp": Qwen2VL.engine_settings["llama.cpp"],

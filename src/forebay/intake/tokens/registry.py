@@ -153,11 +153,17 @@ class FamilySettingsError(ValueError):
     """A family exists, but not with these parameters. The message names the parameter."""
 
 
-def build(name: str, settings: Mapping[str, Any] | None = None, engine: str = "") -> Family:
-    """The family of that name, with its defaults overridden by `settings`.
+def build(
+    name: str,
+    settings: Mapping[str, Any] | None = None,
+    engine: str = "",
+    served: Mapping[str, Any] | None = None,
+) -> Family:
+    """The family of that name, with its defaults overridden by `served`, by what `engine` does, and by `settings`.
 
-    `engine` is the engine of the pool (`vllm`, `llama.cpp` ...), empty when unknown: engines differ in rounding, padding
-    and sampling, and what is known of that stands between the defaults and `settings`.
+    `served` is what the model's own files state. `engine` is the engine of the pool (`vllm`, `llama.cpp` ...), empty when
+    unknown: engines differ in rounding, padding and sampling. Each of `settings` replaces the whole parameter; what an
+    engine departs in goes into what the files say of it.
     Raises UnknownFamilyError, FamilySettingsError.
     """
     family = FAMILIES.get(name)
@@ -166,9 +172,18 @@ def build(name: str, settings: Mapping[str, Any] | None = None, engine: str = ""
         hint = f": did you mean `{near[0]}`?" if near else f"; known are {', '.join(FAMILIES)}"
         raise UnknownFamilyError(f"unknown family `{name}`{hint}")
     try:
-        return msgspec.convert({**family.engine_settings.get(engine, {}), **(settings or {})}, family)
+        usual = _merged(served or {}, family.engine_settings.get(engine, {}))
+        return msgspec.convert({**usual, **(settings or {})}, family)
     except msgspec.ValidationError as fault:
         raise FamilySettingsError(f"family `{name}`: {fault}") from None
+
+
+def _merged(under: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
+    merged = {**under, **over}
+    for key in under.keys() & over.keys():
+        if isinstance(under[key], Mapping) and isinstance(over[key], Mapping):
+            merged[key] = {**under[key], **over[key]}
+    return merged
 
 
 def detect_family(model_name: str) -> str | None:

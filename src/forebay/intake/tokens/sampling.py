@@ -31,6 +31,10 @@ class FrameSampling(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return max(1, taken)
 
 
+# Where a configuration for clips keeps it; see `Rules.clips_configured_at`.
+SAMPLED_AT = {f"sampling.{key}": (key,) for key in ("num_frames", "fps", "min_frames", "max_frames")}
+
+
 class Clip(NamedTuple):
     """A clip's measures, and whether all of them are `known` from its header."""
 
