@@ -6,6 +6,7 @@ from collections.abc import Hashable, Iterable
 import msgspec
 
 from forebay.domain.bounds import AtLeastOne, NotNegative, Positive
+from forebay.domain.load import Load, gained
 from forebay.domain.outcome import FailureKind
 
 SECOND_US = 1_000_000
@@ -31,6 +32,10 @@ ABSENT = frozenset({FailureKind.CONNECT, FailureKind.RESET})
 
 # The endpoint answered as a sound engine would, though the request was not served.
 ANSWERED = frozenset({FailureKind.CLIENT_STATUS, FailureKind.RATE_LIMITED})
+
+
+NOBODY = Load(-1)
+"""There are no peers, or nothing was heard of them."""
 
 
 class BreakerSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -64,10 +69,21 @@ class Breaker:
 
     Every attempt told by `dispatched` is closed by exactly one of `succeeded`, `failed` and `cancelled`. While the
     breaker is not closed only the attempt that was lent as a trial is heard: older ones speak of the past.
+
+    Breakers of one endpoint in several conductors keep in step by `heard`: failures add up over all of them, one of them
+    tries it, and what that finds is good for all.
     """
 
-    def __init__(self, settings: BreakerSettings) -> None:
+    def __init__(self, settings: BreakerSettings, heard: Load = NOBODY, stagger_us: int = 0) -> None:
+        """`heard` is what the peers have told of the endpoint before.
+
+        `stagger_us` is how much later than the first of them this one lends a trial, so that not all do so at once.
+        """
         self._settings = settings
+        self._stagger_us = stagger_us
+        self._heard = heard
+        self._answered = self._succeeded = self._failed = self._absentees = 0
+        self._trials_passed = self._trials_failed = 0
         self._failures = 0
         self._open_until: int | None = None
         self._open_seconds = settings.open_seconds
@@ -112,11 +128,13 @@ class Breaker:
         if self._cooldown_until <= at:
             self._cooldown_until = 0
         state = self.state(at)
-        return state is BreakerState.CLOSED or (state is BreakerState.HALF_OPEN and self._trial is None)
+        if state is BreakerState.HALF_OPEN:
+            return self._trial is None and not self._heard.trials
+        return state is BreakerState.CLOSED
 
     def next_change_at(self) -> int | None:
         """When time alone makes the endpoint usable, possibly in the past; None if it is, or waits for a trial."""
-        if self._trial is not None:
+        if self._trial is not None or (self._heard.trials and self._open_until is not None):
             return None
         until = max(self._cooldown_until, self._open_until or 0)
         return until or None
@@ -130,15 +148,20 @@ class Breaker:
     def answering(self, key: Hashable, at: int) -> None:
         """The attempt's first token came. A trial closes the breaker, but one counted failure opens it again."""
         self._succeeded_at = at
+        self._answered += 1
         if self._is_trial(key):
-            self._close(failures=self._settings.failures - 1)
+            self._pass()
 
     def succeeded(self, key: Hashable, at: int) -> None:
         """The attempt ended well."""
         self._succeeded_at = at
-        if self._open_until is None or self._is_trial(key):
-            self._close(failures=0)
-            self._open_seconds = self._settings.open_seconds
+        self._succeeded += 1
+        if self._open_until is not None:
+            if not self._is_trial(key):
+                return
+            self._trials_passed += 1
+        self._close(failures=0)
+        self._open_seconds = self._settings.open_seconds
 
     def failed(self, key: Hashable, kind: FailureKind, at: int, retry_after_us: int = 0) -> None:
         """The attempt ended badly. `retry_after_us` is the engine's wish after a 429, 0 for none."""
@@ -146,9 +169,11 @@ class Breaker:
             self._cool(at, retry_after_us)
         if kind in COUNTED:
             self._absent = kind in ABSENT
+            self._failed += not self._absent
+            self._absentees += self._absent
             self._count(key, at)
         elif kind in ANSWERED and self._is_trial(key):
-            self._close(failures=self._settings.failures - 1)
+            self._pass()
         else:
             self.cancelled(key)
 
@@ -170,13 +195,59 @@ class Breaker:
                 self._close(failures=self._settings.failures - 1)
             elif self._open_until is not None and self._absent:
                 # Half-open: the probe has ended the wait, and one real request decides.
-                self._open_until = min(self._open_until, at)
+                self._open_until = min(self._open_until, at + self._stagger_us)
             return
         if self._failed_probes == 0:
             self._first_failed_probe_at = at
         self._failed_probes += 1
         if self._open_until is None and self._probes_say_down():
             self._open(at, by_probes=True)
+
+    def heard(self, peers: Load, at: int) -> None:
+        """What all the peers together tell of the endpoint now; what has come to pass since the last time counts."""
+        answered, succeeded, failed, absent, passed, lost = gained(self._heard, peers)
+        self._heard = peers
+        self._cooldown_until = max(self._cooldown_until, peers.cooling_until)
+        if answered or succeeded:
+            self._succeeded_at = at
+        if self._open_until is None:
+            self._count_peers(succeeded, failed, absent, at)
+        elif passed:
+            self._close(failures=self._settings.failures - 1)
+        elif lost and self._trial is None:
+            self._reopen(at)
+
+    def told(self, work: Load) -> Load:
+        """`work` with the outcomes and trials of own attempts, for the peers."""
+        return msgspec.structs.replace(
+            work,
+            trials=int(self._trial is not None),
+            cooling_until=self._cooldown_until,
+            answered=self._answered,
+            succeeded=self._succeeded,
+            failed=self._failed,
+            absent=self._absentees,
+            trials_passed=self._trials_passed,
+            trials_failed=self._trials_failed,
+        )
+
+    def _count_peers(self, succeeded: int, failed: int, absent: int, at: int) -> None:
+        # In which order they came is not told: with a success among them they were no row of failures.
+        if succeeded:
+            self._failures = 0
+        elif failed or absent:
+            self._absent = absent > 0
+            self._failures += failed + absent
+            if self._failures >= self._settings.failures:
+                self._open(at, by_probes=False)
+
+    def _pass(self) -> None:
+        self._trials_passed += 1
+        self._close(failures=self._settings.failures - 1)
+
+    def _reopen(self, at: int) -> None:
+        self._open_seconds = min(2 * self._open_seconds, self._settings.max_open_seconds)
+        self._open(at, by_probes=self._opened_by_probes)
 
     def _probes_say_down(self) -> bool:
         alive_since = self._succeeded_at is not None and self._succeeded_at >= self._first_failed_probe_at
@@ -190,8 +261,8 @@ class Breaker:
 
     def _count(self, key: Hashable, at: int) -> None:
         if self._is_trial(key):
-            self._open_seconds = min(2 * self._open_seconds, self._settings.max_open_seconds)
-            self._open(at, by_probes=self._opened_by_probes)
+            self._trials_failed += 1
+            self._reopen(at)
         elif self._open_until is None:
             self._failures += 1
             if self._failures >= self._settings.failures:
@@ -200,7 +271,7 @@ class Breaker:
     def _open(self, at: int, *, by_probes: bool) -> None:
         self._trial = None
         self._opened_by_probes = by_probes
-        self._open_until = at + int(self._open_seconds * SECOND_US)
+        self._open_until = at + int(self._open_seconds * SECOND_US) + self._stagger_us
 
     def _close(self, *, failures: int) -> None:
         self._trial = None

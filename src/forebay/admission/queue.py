@@ -38,9 +38,9 @@ class HoldQueue:
     def __contains__(self, request_id: str) -> bool:
         return request_id in self._expires_at
 
-    def push(self, request_id: str, at: int) -> bool:
-        """Hold a request at the back. False when the queue is full."""
-        if len(self._expires_at) >= self._settings.max_requests:
+    def push(self, request_id: str, at: int, elsewhere: int = 0) -> bool:
+        """Hold a request at the back. False when the queue is full, with those that peers hold `elsewhere`."""
+        if len(self._expires_at) + elsewhere >= self._settings.max_requests:
             return False
         self._expires_at[request_id] = at + int(self._settings.ttl_seconds * SECOND_US)
         return True

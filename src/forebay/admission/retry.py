@@ -50,8 +50,10 @@ def may_retry(settings: RetrySettings, kind: FailureKind, *, content_sent: bool,
 class RetryBudget:
     """A pool's budget: dispatches fill it, retries drain it, both forgotten with time constant `window_seconds`."""
 
-    def __init__(self, settings: RetrySettings) -> None:
+    def __init__(self, settings: RetrySettings, share: float = 1.0) -> None:
+        """`share` is this budget's part of `minimum_per_second`, 0..1: so many budgets make up the pool's."""
         self._settings = settings
+        self._share = share
         self._window_us = settings.window_seconds * SECOND_US
         self._dispatches = 0.0
         self._retries = 0.0
@@ -71,7 +73,8 @@ class RetryBudget:
         """Take one retry. False when the budget is spent, and then nothing is taken."""
         self._forget(at)
         settings = self._settings
-        allowed = settings.ratio * self._dispatches + settings.minimum_per_second * settings.window_seconds
+        least = self._share * settings.minimum_per_second * settings.window_seconds
+        allowed = settings.ratio * self._dispatches + least
         if self._retries + 1.0 > allowed:
             return False
         self._retries += 1.0

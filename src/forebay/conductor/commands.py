@@ -5,6 +5,7 @@ from typing import TypeAlias
 import msgspec
 
 from forebay.domain.endpoint import Endpoint
+from forebay.domain.load import Load
 from forebay.domain.outcome import Attempt, Outcome
 from forebay.domain.placement import Decision
 
@@ -58,4 +59,10 @@ class Note(msgspec.Struct, frozen=True, gc=False):
     subject: Decision | Outcome
 
 
-Command: TypeAlias = Hold | Dispatch | Reject | Abort | WakeAt | Note
+class Publish(msgspec.Struct, frozen=True, gc=False):
+    """Tell the other conductors of this gateway what this one has at an endpoint. Comes before what it brings about."""
+
+    load: Load
+
+
+Command: TypeAlias = Publish | Hold | Dispatch | Reject | Abort | WakeAt | Note

@@ -10,7 +10,7 @@ from forebay.admission import status
 from forebay.admission.breaker import retry_after_seconds
 from forebay.admission.retry import may_retry
 from forebay.admission.status import Answer
-from forebay.conductor.commands import Abort, Command, Dispatch, Hold, Note, Reject, WakeAt
+from forebay.conductor.commands import Abort, Command, Dispatch, Hold, Note, Publish, Reject, WakeAt
 from forebay.conductor.events import (
     Arrived,
     Cancelled,
@@ -19,15 +19,18 @@ from forebay.conductor.events import (
     Failed,
     Finished,
     FirstToken,
+    PeersChanged,
     PlanChanged,
     Progress,
     ViewChanged,
     Woke,
 )
 from forebay.conductor.journey import NO_USAGE, Journey
+from forebay.conductor.peers import Peers
 from forebay.conductor.plan import Plan
 from forebay.conductor.pool import Pool
 from forebay.domain.ability import Ability
+from forebay.domain.load import Load
 from forebay.domain.outcome import Ending, FailureKind, Outcome, Usage
 from forebay.domain.placement import Decision, Placement
 from forebay.placement.profile import emptied_by
@@ -46,14 +49,18 @@ _ANSWERS = {
 class Conductor:
     """Composes admission, placement and estimators. Never re-entered, never reads a clock or a dice of its own."""
 
-    def __init__(self, plan: Plan, *, seed: int = 0, at: int = 0) -> None:
-        """Start with `plan` in force at `at`; `seed` feeds every choice that is left to chance."""
+    def __init__(self, plan: Plan, *, seed: int = 0, at: int = 0, worker: int = 0, workers: int = 1) -> None:
+        """Start with `plan` in force at `at`; `seed` feeds every choice that is left to chance.
+
+        It is conductor `worker` of the `workers` of one gateway, counted from 0. Each draws from a chance of its own.
+        """
         self.plan = plan
+        self._peers = Peers(worker, workers)
         self.pools: dict[str, Pool] = {}
         self._by_name: dict[str, Pool] = {}
         self._by_slot: dict[int, Pool] = {}
         self._journeys: dict[str, Journey] = {}
-        self._rng = random.Random(seed)
+        self._rng = random.Random(seed + worker)
         self._out: list[Command] = []
         self._wake_at: int | None = None
         self._handlers: dict[type, Callable[[Any], None]] = {
@@ -64,6 +71,7 @@ class Conductor:
             Failed: self._failed,
             Cancelled: self._cancelled,
             ViewChanged: self._view_changed,
+            PeersChanged: self._peers_changed,
             PlanChanged: self._plan_changed,
             DrainAsked: self._drain_asked,
             Woke: self._woke,
@@ -75,11 +83,18 @@ class Conductor:
         """Requests that have arrived and not ended."""
         return len(self._journeys)
 
+    @property
+    def holding(self) -> bool:
+        """Whether requests wait here for room."""
+        return any(len(pool.queue) for pool in self.pools.values())
+
     def handle(self, event: Event) -> list[Command]:
         """What to do about `event`, in order. Events of requests that are over are ignored."""
         self._out = []
         self._handlers[type(event)](event)
         self._plan_wake(event.at)
+        if self._peers.touched:
+            self._publish(self._peers.touched)
         return self._out
 
     # --- a request's way
@@ -96,7 +111,9 @@ class Conductor:
         placement = self._place(journey, event.at)
         if placement.slot is not None:
             self._dispatch(journey, placement.slot, event.at)
-        elif emptied_by(placement) == "saturation" and pool.queue.push(request.request_id, event.at):
+        elif emptied_by(placement) == "saturation" and pool.hold(
+            journey, placement.filters[-1].dropped, event.at
+        ):
             self._out.append(Hold(request.request_id, "saturated"))
         else:
             self._reject_unplaced(journey, placement, event.at)
@@ -159,6 +176,17 @@ class Conductor:
         for pool in pools.values():
             self._drain_queue(pool, event.at)
 
+    def _peers_changed(self, event: PeersChanged) -> None:
+        pools = {}
+        for load in event.loads:
+            self._peers.heard[load.slot] = load
+            pool = self._by_slot.get(load.slot)
+            if pool is not None:
+                pool.heard(load, event.at)
+                pools[pool.plan.model] = pool
+        for pool in pools.values():
+            self._drain_queue(pool, event.at)
+
     def _plan_changed(self, event: PlanChanged) -> None:
         self._adopt(event.plan, event.at, fresh=True)
         for pool in self.pools.values():
@@ -187,7 +215,7 @@ class Conductor:
             if model in self.pools:
                 self.pools[model].adopt(pool_plan, at)
             else:
-                self.pools[model] = Pool(pool_plan, at, fresh=fresh)
+                self.pools[model] = Pool(pool_plan, self._peers, at, fresh=fresh)
         for model, pool in self.pools.items():
             if model not in wanted:
                 pool.retire(at)
@@ -224,6 +252,8 @@ class Conductor:
         return journey.pool.place(journey.ask, self._rng)
 
     def _dispatch(self, journey: Journey, slot: int, at: int) -> None:
+        if journey.waits_for:
+            journey.pool.let_go(journey)
         first = journey.tries == 0
         attempt = journey.begin(slot)
         endpoint = journey.pool.dispatched(journey, at, first=first)
@@ -287,6 +317,8 @@ class Conductor:
         request_id = journey.request.request_id
         del self._journeys[request_id]
         journey.pool.queue.remove(request_id)
+        if journey.waits_for:
+            journey.pool.let_go(journey)
         if journey.pool.leaving:
             self._forget_emptied()
         outcome = Outcome(
@@ -309,6 +341,19 @@ class Conductor:
         request = event.request
         outcome = Outcome(request.request_id, Ending.REJECTED, reason, "", "", 0, NO_USAGE, 0, 0)
         self._out.append(Note(outcome))
+
+    def _publish(self, touched: set[int]) -> None:
+        """Tell the peers first: what follows may take a while, and they decide by it."""
+        told = self._peers.told
+        news = []
+        for slot in sorted(touched):
+            pool = self._by_slot.get(slot)
+            load = Load(slot) if pool is None else pool.load(slot)
+            if told.get(slot) != load:
+                told[slot] = load
+                news.append(Publish(load))
+        touched.clear()
+        self._out[:0] = news
 
     def _plan_wake(self, at: int) -> None:
         """Ask to be woken when time alone will change something, if that is sooner than what was asked for."""

@@ -6,6 +6,7 @@ import msgspec
 
 from forebay.conductor.plan import Plan
 from forebay.domain.endpoint import EndpointView
+from forebay.domain.load import Load
 from forebay.domain.outcome import Attempt, FailureKind, Usage
 from forebay.domain.request import InferenceRequest
 
@@ -22,6 +23,13 @@ class ViewChanged(msgspec.Struct, frozen=True, gc=False):
 
     at: int
     views: tuple[EndpointView, ...]
+
+
+class PeersChanged(msgspec.Struct, frozen=True, gc=False):
+    """What all other conductors of this gateway together have at these endpoints. Each replaces the last of its slot."""
+
+    at: int
+    loads: tuple[Load, ...]
 
 
 class PlanChanged(msgspec.Struct, frozen=True):
@@ -100,6 +108,7 @@ class Woke(msgspec.Struct, frozen=True, gc=False):
 Event: TypeAlias = (
     Arrived
     | ViewChanged
+    | PeersChanged
     | PlanChanged
     | DrainAsked
     | FirstToken

@@ -20,6 +20,7 @@ class Journey:
         "slot",
         "tried",
         "tries",
+        "waits_for",
     )
 
     def __init__(self, request: InferenceRequest, pool: Pool, demand: Demand, at: int) -> None:
@@ -33,6 +34,7 @@ class Journey:
         self.slot = -1  # where the last attempt went
         self.tried: tuple[int, ...] = ()
         self.tries = 0
+        self.waits_for: tuple[int, ...] = ()  # while it is held, and there are peers: slots that could take it
         self.first_token_at = 0
 
     def runs(self, attempt: Attempt) -> bool:

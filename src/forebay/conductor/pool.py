@@ -1,16 +1,21 @@
 """One pool's live state: what its policies remember and what its estimators believe."""
 
 import random
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from forebay.admission.breaker import Breaker
+import msgspec
+
+from forebay.admission.breaker import NOBODY, Breaker
 from forebay.admission.queue import HoldQueue
 from forebay.admission.retry import RetryBudget
+from forebay.conductor.peers import POLL_US, Peers
 from forebay.conductor.plan import PoolPlan
 from forebay.domain.ability import Ability
 from forebay.domain.endpoint import Endpoint, EndpointView
 from forebay.domain.facts import Ask, Facts
+from forebay.domain.load import Load
 from forebay.domain.outcome import Usage
 from forebay.domain.placement import Placement
 from forebay.domain.request import Api, Demand, InferenceRequest
@@ -34,17 +39,21 @@ MAX_CHOICES = 64
 class Pool:
     """Everything that the conductor keeps of one pool. All of it changes only inside `Conductor.handle`."""
 
-    def __init__(self, plan: PoolPlan, at: int, *, fresh: bool) -> None:
+    def __init__(self, plan: PoolPlan, peers: Peers, at: int, *, fresh: bool) -> None:
         """Begin with the plan's endpoints; `fresh` ones are spared at first, as those of a running gateway are."""
         self.plan = plan
         self.beliefs = Beliefs(plan.model, plan.slow_start_seconds)
         self.queue = HoldQueue(plan.queue)
-        self.retries = RetryBudget(plan.retry)
+        self.retries = RetryBudget(plan.retry, peers.share)
         self.text = TextTokens()
         self.lengths = Lengths(plan.expected_output_tokens)
         self.residency = Residency(plan.residency)
         self.names: dict[int, str] = {}
         self.views: dict[int, EndpointView] = {}
+        self._peers = peers
+        self._touched = peers.touched
+        self._wanting: Counter[int] = Counter()  # own held requests, by each slot that could take them
+        self._held: Counter[int] = Counter()  # the same, each by one slot
         self._endpoints: dict[int, Endpoint] = {}
         self._breakers: dict[int, Breaker] = {}
         self._unsettled: set[int] = set()  # slots whose breaker will change with time alone
@@ -130,6 +139,8 @@ class Pool:
         self.beliefs.progress(
             journey.slot, journey.attempt, event.output_tokens, event.largest_gap_us, event.at
         )
+        if self._touched is not None:
+            self._touched.add(journey.slot)
 
     def finished(self, journey: "Journey", usage: Usage, at: int) -> None:
         """The attempt ended well, and its usage teaches."""
@@ -153,6 +164,43 @@ class Pool:
             self.beliefs.ended(journey.slot, journey.attempt, at)
             self._breakers[journey.slot].cancelled(journey.attempt)
             self._settle(journey.slot, at)
+
+    # --- waiting
+
+    def hold(self, journey: "Journey", full: tuple[int, ...], at: int) -> bool:
+        """Let the request wait for one of the endpoints that are `full`. False when the queue is full too."""
+        elsewhere = self._peers.held(self.slots()) if self._peers.several else 0
+        if not self.queue.push(journey.request.request_id, at, elsewhere):
+            return False
+        if self._peers.several:
+            journey.waits_for = full
+            self._count_waiting(full, 1)
+        return True
+
+    def let_go(self, journey: "Journey") -> None:
+        """The request waits no longer."""
+        self._count_waiting(journey.waits_for, -1)
+        journey.waits_for = ()
+
+    def _count_waiting(self, slots: tuple[int, ...], by: int) -> None:
+        self._held[slots[0]] += by
+        for slot in slots:
+            self._wanting[slot] += by
+            self.beliefs.wants(slot, self._wanting[slot], self._held[slot])
+        assert self._touched is not None, "who is alone counts nothing for others"
+        self._touched.update(slots)
+
+    # --- the peers
+
+    def heard(self, peers: Load, at: int) -> None:
+        """What the other conductors have at one endpoint, all together."""
+        self.beliefs.heard(peers)
+        self._breakers[peers.slot].heard(peers, at)
+        self._settle(peers.slot, at)
+
+    def load(self, slot: int) -> Load:
+        """What this conductor has at the endpoint."""
+        return self._breakers[slot].told(self.beliefs.load(slot))
 
     # --- the fleet and the plan
 
@@ -197,12 +245,14 @@ class Pool:
 
     def forget_emptied(self) -> None:
         """Drop endpoints that have left the plan and run nothing more."""
-        for slot in [slot for slot in self.leaving if not self.beliefs.row(slot).in_flight]:
+        for slot in [slot for slot in self.leaving if not self.beliefs.open(slot)]:
             self.leaving.discard(slot)
             self._unsettled.discard(slot)
             self._drain_until.pop(slot, None)
             self.beliefs.remove(slot)
             self.residency.forget(slot)
+            if self._touched is not None:
+                self._touched.add(slot)
             for table in (self._endpoints, self._breakers, self.views):
                 table.pop(slot, None)
 
@@ -218,7 +268,7 @@ class Pool:
         return {
             slot
             for slot, until in self._drain_until.items()
-            if until <= at and self.beliefs.row(slot).in_flight
+            if until <= at and self.beliefs.open(slot)
         }
 
     def next_moment(self, at: int) -> int | None:
@@ -226,6 +276,8 @@ class Pool:
         if not self._unsettled and not self._drain_until and not len(self.queue):
             return None
         moments = [self.queue.next_expiry_at(), *self.changes(), *self._drain_until.values()]
+        if self._peers.several and len(self.queue):
+            moments.append(at + POLL_US)
         return min((moment for moment in moments if moment is not None and moment > at), default=None)
 
     def changes(self) -> Iterable[int | None]:
@@ -262,8 +314,11 @@ class Pool:
         if self.names.get(slot, endpoint.name) != endpoint.name:
             self.names = self.names.copy()  # decisions of the past tell who had the slot then
         self.names[slot] = endpoint.name
-        self._breakers[slot] = Breaker(self.plan.breaker)
+        heard = self._peers.heard.get(slot, NOBODY)
+        self._breakers[slot] = Breaker(self.plan.breaker, heard, self._peers.stagger_us(slot))
         self.beliefs.add(endpoint, capacity_of(endpoint.device), at, fresh=fresh)
+        if self._peers.several:
+            self.beliefs.heard(msgspec.structs.replace(heard, slot=slot))
 
     def _keep(self, endpoint: Endpoint) -> None:
         slot = endpoint.slot
@@ -292,6 +347,8 @@ class Pool:
 
     def _settle(self, slot: int, at: int) -> None:
         """Let the endpoint's breaker show in what placement sees, and remember whether time will change it."""
+        if self._touched is not None:
+            self._touched.add(slot)
         breaker = self._breakers[slot]
         if breaker.steady and slot not in self._unsettled:
             return  # as it was when last looked at

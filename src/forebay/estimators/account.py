@@ -4,6 +4,7 @@ from collections.abc import Hashable
 
 from forebay.domain.cost import Cost
 from forebay.domain.endpoint import Endpoint, EndpointView
+from forebay.domain.load import Load
 from forebay.domain.request import Demand
 from forebay.estimators.books import Books, OpenAttempt
 from forebay.estimators.capacity import Capacity
@@ -27,6 +28,7 @@ WORK_FIELDS = (
     "progressed_at",
     "decoding",
     "kv_tokens",
+    "max_in_flight",
     "gap_p95_us",
     *RATE_FIELDS,
 )
@@ -52,6 +54,9 @@ class Account:
         self.row = Row(endpoint)
         self.device = endpoint.device
         self.books = Books()
+        self.peers = Load(endpoint.slot)
+        self._most_in_flight = self.row.max_in_flight
+        self._wanting = self._held = 0
         self.position = 0
         self.left_at = at
         self._capacity = capacity
@@ -72,6 +77,8 @@ class Account:
         declared.bytes_per_us = capacity.bytes_per_us
         for name in DECLARED_FIELDS:
             setattr(self.row, name, getattr(declared, name))
+        self._most_in_flight = declared.max_in_flight
+        self._post_room()
         if endpoint.device != self.device:
             self.device, self._capacity, self._speed = endpoint.device, capacity, Speed()
             self.post_rates()
@@ -84,7 +91,7 @@ class Account:
             cost,
             demand,
             at,
-            alone=self.books.idle and not self.row.waiting > 0,
+            alone=self.books.idle and self.peers.in_flight <= self.peers.decoding and not self.row.waiting > 0,
             # A whole reply without output tokens (an embedding) shows its end of work as a first token does.
             silent=not streamed and demand.expected_output_tokens > 0,
             speed_factor=self._speed.factor,
@@ -125,20 +132,65 @@ class Account:
         return self.books.closed(key)
 
     def post(self) -> bool:
-        """Bring the row's own work up to its books. True if time alone will move its oldest attempt on."""
-        row, books = self.row, self.books
+        """Bring the row's work up to the books and to the peers. True if time alone will move the oldest attempt on."""
+        row, books, peers = self.row, self.books, self.peers
         before, past = books.open
-        row.in_flight = float(before + past)
-        row.decoding = float(past)
-        row.backlog_us = float(books.backlog_us)
-        row.kv_tokens = float(books.kv_tokens)
+        row.in_flight = float(before + past + peers.in_flight)
+        row.decoding = float(past + peers.decoding)
+        row.backlog_us = float(books.backlog_us + peers.backlog_us)
+        row.kv_tokens = float(books.kv_tokens + peers.kv_tokens)
+        if peers.wanting or row.max_in_flight != self._most_in_flight:
+            self._post_room()
         head = books.head if before else None
         if head is None:
-            row.head_us = row.progressed_at = 0.0
+            row.head_us, row.progressed_at = float(peers.head_us), float(peers.progressed_at)
             return False
         row.head_us = float(head.prompt_us)
         row.progressed_at = float(books.progressed_at(head))
+        if 0 < peers.progressed_at < row.progressed_at:
+            row.head_us, row.progressed_at = float(peers.head_us), float(peers.progressed_at)
         return head.silent
+
+    @property
+    def open(self) -> int:
+        """Own attempts in flight."""
+        return sum(self.books.open)
+
+    def wants(self, wanting: int, held: int) -> None:
+        """So many own requests wait that could go there; `held` of them are told here and nowhere else."""
+        self._wanting, self._held = wanting, held
+        self._post_room()
+
+    def load(self) -> Load:
+        """Own work and own waiting requests, for the peers. Outcomes are told by the breaker."""
+        books = self.books
+        before, past = books.open
+        head = books.head
+        return Load(
+            self.row.slot,
+            in_flight=before + past,
+            decoding=past,
+            backlog_us=books.backlog_us,
+            head_us=head.prompt_us if head else 0,
+            progressed_at=books.progressed_at(head) if head else 0,
+            kv_tokens=books.kv_tokens,
+            held=self._held,
+            wanting=self._wanting,
+        )
+
+    def _post_room(self) -> None:
+        """While others wait for the endpoint as well, no conductor takes more of it than its part of all who wait.
+
+        Who holds nothing counts as one: its next request. Some holder is always below its part of an endpoint that is not
+        full, since the parts of all holders sum to the whole.
+        """
+        row, most = self.row, self._most_in_flight
+        row.max_in_flight = most
+        if self.peers.wanting:
+            wanting = self._wanting or 1
+            part = most * wanting / (wanting + self.peers.wanting)
+            if self.open >= part:
+                row.max_in_flight = min(most, row.in_flight)
 
     def post_rates(self) -> None:
         """Bring the row's rates up to what was learned."""

@@ -6,6 +6,7 @@ from collections.abc import Hashable, Iterable, Sequence
 from forebay.domain.cost import Cost
 from forebay.domain.endpoint import Endpoint, EndpointView
 from forebay.domain.facts import Facts
+from forebay.domain.load import Load
 from forebay.domain.request import Demand
 from forebay.estimators.account import (
     DECLARED_FIELDS,
@@ -147,6 +148,28 @@ class Beliefs:
             if account.viewed(view, self._model, at):
                 self._standing = object()
             self._write(account, VIEW_FIELDS)
+
+    def heard(self, peers: Load) -> None:
+        """What the other conductors have at one endpoint, all together. It replaces all that was heard last."""
+        account = self._accounts.get(peers.slot)
+        if account is not None:
+            account.peers = peers
+            self._worked(account)
+
+    def wants(self, slot: int, wanting: int, held: int) -> None:
+        """So many own requests wait that could go to the endpoint; `held` of them are told here and nowhere else."""
+        account = self._accounts.get(slot)
+        if account is not None:
+            account.wants(wanting, held)
+            self._write(account, ("max_in_flight",))
+
+    def load(self, slot: int) -> Load:
+        """Own work at the endpoint, for the other conductors. Raises KeyError for one that is not in the pool."""
+        return self._accounts[slot].load()
+
+    def open(self, slot: int) -> int:
+        """Own attempts in flight at the endpoint. Raises KeyError for one that is not in the pool."""
+        return self._accounts[slot].open
 
     def set_usable(self, slot: int, flag: bool, at: int) -> None:
         """Whether the breaker lets requests through. One that comes back to others at work starts slowly."""

@@ -1,0 +1,64 @@
+"""What conductors tell each other of the load that they put on one endpoint."""
+
+from collections.abc import Iterable
+
+import msgspec
+
+
+class Load(msgspec.Struct, frozen=True, gc=False):
+    """What one conductor, or several together, have at one endpoint. All are ints, so that each fits one cell of a table.
+
+    `in_flight`, `decoding`, `trials`, `held` and `wanting` are requests now: sent there; of these, past their first token;
+    of these, lent to try an endpoint that is half-open; waiting in a queue, each told at one endpoint only; waiting, told at
+    each endpoint that could take it. `backlog_us` is the priced work there before the first token, `head_us` that of the
+    oldest request, worked on since `progressed_at` (0: none), `kv_tokens` the tokens in its cache. `cooling_until` is when a
+    rate-limited endpoint may be asked again. The rest count attempts since the conductor's start: `answered` began to bring
+    content; `succeeded` ended well; `failed` and `absent` ended in a way that speaks against the endpoint, the latter as if
+    nobody were there; `trials_passed` and `trials_failed` were trials.
+    """
+
+    slot: int
+    in_flight: int = 0
+    decoding: int = 0
+    backlog_us: int = 0
+    head_us: int = 0
+    progressed_at: int = 0
+    kv_tokens: int = 0
+    held: int = 0
+    wanting: int = 0
+    trials: int = 0
+    cooling_until: int = 0
+    answered: int = 0
+    succeeded: int = 0
+    failed: int = 0
+    absent: int = 0
+    trials_passed: int = 0
+    trials_failed: int = 0
+
+
+AMOUNTS = Load.__struct_fields__[1:]
+"""The fields beside the slot: the columns of a table of loads."""
+
+COUNTERS = ("answered", "succeeded", "failed", "absent", "trials_passed", "trials_failed")
+
+_SUMMED = tuple(name for name in AMOUNTS if name not in {"head_us", "progressed_at", "cooling_until"})
+
+
+def together(slot: int, loads: Iterable[Load]) -> Load:
+    """The load of several at one endpoint: sums, the oldest head, and the latest cool-down."""
+    parts = tuple(loads)
+    heads = [load for load in parts if load.progressed_at]
+    oldest = min(heads, key=lambda load: load.progressed_at, default=None)
+    return Load(
+        slot,
+        head_us=oldest.head_us if oldest else 0,
+        progressed_at=oldest.progressed_at if oldest else 0,
+        cooling_until=max((load.cooling_until for load in parts), default=0),
+        **{name: sum(getattr(load, name) for load in parts) for name in _SUMMED},
+    )
+
+
+def gained(before: Load, now: Load) -> tuple[int, ...]:
+    """By how much each of COUNTERS has grown. One that is lower than before has begun anew, from 0."""
+    pairs = ((getattr(before, name), getattr(now, name)) for name in COUNTERS)
+    return tuple(new - old if new >= old else new for old, new in pairs)
