@@ -34,7 +34,9 @@ class Journey:
         self.slot = -1  # where the last attempt went
         self.tried: tuple[int, ...] = ()
         self.tries = 0
-        self.waits_for: tuple[int, ...] = ()  # while it is held, and there are peers: slots that could take it
+        self.waits_for: tuple[
+            int, ...
+        ] = ()  # while it is held, and there are peers: slots that could take it
         self.first_token_at = 0
 
     def runs(self, attempt: Attempt) -> bool:

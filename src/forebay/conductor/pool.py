@@ -265,11 +265,7 @@ class Pool:
 
     def overdue(self, at: int) -> set[int]:
         """Slots whose drain limit is over."""
-        return {
-            slot
-            for slot, until in self._drain_until.items()
-            if until <= at and self.beliefs.open(slot)
-        }
+        return {slot for slot, until in self._drain_until.items() if until <= at and self.beliefs.open(slot)}
 
     def next_moment(self, at: int) -> int | None:
         """When time alone changes something here: a breaker, the queue, a drain limit. None if nothing waits."""

@@ -91,7 +91,9 @@ class Account:
             cost,
             demand,
             at,
-            alone=self.books.idle and self.peers.in_flight <= self.peers.decoding and not self.row.waiting > 0,
+            alone=self.books.idle
+            and self.peers.in_flight <= self.peers.decoding
+            and not self.row.waiting > 0,
             # A whole reply without output tokens (an embedding) shows its end of work as a first token does.
             silent=not streamed and demand.expected_output_tokens > 0,
             speed_factor=self._speed.factor,
