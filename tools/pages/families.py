@@ -4,7 +4,7 @@ import inspect
 import json
 
 from forebay.domain.ability import MODALITIES, names
-from forebay.intake.tokens.family import Rules
+from forebay.intake.tokens.family import MediaCost, Rules
 from forebay.intake.tokens.registry import FAMILIES, build
 from forebay.intake.tokens.sampling import FrameSampling
 from pages.settings import settings_table
@@ -14,10 +14,11 @@ from pages.text import prose, table
 def families() -> str:
     sizes = ((224, 224), (640, 480), (1280, 720), (1920, 1080), (1080, 1920))
     text = "# Model families\n\nHow a picture, a sound or a clip is priced, family by family, with the parameters' defaults. Numbers are "
-    text += "placeholder tokens, without the marks around them. The first table is computed with the defaults.\n\n## Pictures\n\n"
+    text += "placeholder tokens, without the marks around them, or tokens that are attended to across and take no place in the "
+    text += "prompt. The first table is computed with the defaults.\n\n## Pictures\n\n"
     seeing = {name: build(name) for name in FAMILIES if build(name).image(224, 224) is not None}
     rows = [
-        [f"`{name}`", *(str(family.image(*size).tokens) for size in sizes)] for name, family in seeing.items()
+        [f"`{name}`", *(_tokens(family.image(*size)) for size in sizes)] for name, family in seeing.items()
     ]
     text += table(["Family", *(f"{width}x{height}" for width, height in sizes)], rows)
     lengths = [
@@ -25,13 +26,17 @@ def families() -> str:
         ("clip of 10 s, 1280x720, 30 fps", lambda f: f.video(1280, 720, 300, 10_000_000)),
     ]
     rows = [
-        [f"`{name}`", *(str(cost.tokens) if (cost := ask(build(name))) else "-" for _, ask in lengths)]
+        [f"`{name}`", *(_tokens(cost) if (cost := ask(build(name))) else "-" for _, ask in lengths)]
         for name in FAMILIES
     ]
     text += "## Sounds and clips\n\n" + table(["Family", *(title for title, _ in lengths)], rows)
     for cls in dict.fromkeys(FAMILIES.values()):
         text += _section(cls)
     return text + f"## Sampling of clips\n\n{prose(FrameSampling)}{settings_table(FrameSampling)}"
+
+
+def _tokens(cost: MediaCost) -> str:
+    return f"{cost.tokens} across" if cost.cross_attended else str(cost.tokens)
 
 
 def _section(cls: type[Rules]) -> str:

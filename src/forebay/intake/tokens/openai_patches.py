@@ -6,7 +6,6 @@ community.openai.com/t/1281361, /t/1262691 and /t/1230130.
 """
 
 import math
-from collections.abc import Mapping
 from typing import ClassVar
 
 import msgspec
@@ -25,8 +24,6 @@ class OpenAIPatches(ImageRules, frozen=True, forbid_unknown_fields=True, kw_only
     """
 
     name: ClassVar[str] = "gpt-4.1-mini"
-    # A hosted model has no preprocessor configuration.
-    configured_at: ClassVar[Mapping[str, tuple[str, ...]]] = {}
     multiplier: PositiveFloat = 1.62
     max_patches: Positive = 1_536
     detail: Detail = "auto"

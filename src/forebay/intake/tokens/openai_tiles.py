@@ -5,7 +5,6 @@ pixels, and that small pictures are not enlarged, is read off published bills:
 community.openai.com/t/1281361 and /t/1262691.
 """
 
-from collections.abc import Mapping
 from typing import ClassVar, Literal, get_args
 
 import msgspec
@@ -26,8 +25,6 @@ class OpenAITiles(ImageRules, frozen=True, forbid_unknown_fields=True, kw_only=T
     """
 
     name: ClassVar[str] = "gpt-4o"
-    # A hosted model has no preprocessor configuration.
-    configured_at: ClassVar[Mapping[str, tuple[str, ...]]] = {}
     base_tokens: Positive = 85
     tile_tokens: Positive = 170
     detail: Detail = "auto"

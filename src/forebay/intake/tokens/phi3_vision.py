@@ -9,14 +9,15 @@ from typing import ClassVar
 
 from forebay.intake.tokens.family import ImageRules, MediaCost, Positive
 
-# Patches of a crop, and the tokens that they become, two by two.
+# Pixels of a crop, its patches, and the tokens that they become, two by two. None of them is configured there.
+CROP_SIZE = 336
 CROP_PATCHES, CROP_TOKENS = 24 * 24, 12 * 12
 # A row of crops has twelve rows of tokens, each with a row end, as has the whole picture.
 ROW_ENDS = 12
 
 
 class Phi3Vision(ImageRules, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """Scaled, up too, to as many crops of `crop_size` as `max_crops` allow, and shown whole as one crop more.
+    """Scaled, up too, to as many crops of 336 pixels as `max_crops` allow, and shown whole as one crop more.
 
     One token parts the two. The encoder always reads `max_crops` and the whole, the missing ones as padding.
     """
@@ -24,7 +25,6 @@ class Phi3Vision(ImageRules, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     name: ClassVar[str] = "phi-3-vision"
     configured_at: ClassVar[Mapping[str, tuple[str, ...]]] = {"max_crops": ("num_crops",)}
     max_crops: Positive = 16
-    crop_size: Positive = 336
 
     def picture(self, width: int, height: int) -> MediaCost:
         """See ImageRules. A sliver that is shrunk to nothing, which fails there, is priced at one crop across."""
@@ -32,8 +32,8 @@ class Phi3Vision(ImageRules, frozen=True, forbid_unknown_fields=True, kw_only=Tr
         longer = 1
         while (longer + 1) * math.ceil((longer + 1) / ratio) <= self.max_crops:
             longer += 1
-        filled = int(longer * self.crop_size / ratio)
-        shorter = max(1, -(-filled // self.crop_size))
+        filled = int(longer * CROP_SIZE / ratio)
+        shorter = max(1, -(-filled // CROP_SIZE))
         rows = longer if height > width else shorter
         tokens = (longer * shorter + 1) * CROP_TOKENS + 1 + (rows + 1) * ROW_ENDS
         return MediaCost(tokens, 0, (self.max_crops + 1) * CROP_PATCHES, exact=filled > 0)

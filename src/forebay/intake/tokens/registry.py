@@ -115,7 +115,7 @@ _NAMES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"gemma3", "gemma-3"),
         (r"gemma4(?!bit)", "gemma-4"),
         (r"pixtral", "pixtral"),
-        (r"mistral3|mistralsmall3[1-9]", "mistral-3"),
+        (r"mistral3(?!b)|mistralsmall3[1-9]|ministral3(?:3|8|14)b", "mistral-3"),
         (r"llama4(?!05b|k|bit)", "llama-4"),
         (r"llama32(?:11b|90b)?vision|^mllama", "llama-3.2-vision"),
         (r"phi4(?:multimodal|mm)", "phi-4-multimodal"),
