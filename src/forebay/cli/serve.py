@@ -3,6 +3,7 @@
 import argparse
 import asyncio
 import contextlib
+import functools
 import logging
 import signal
 import sys
@@ -11,6 +12,7 @@ from typing import BinaryIO
 
 from forebay import __version__
 from forebay.cli.discover import pools_behind
+from forebay.cli.reloading import reloading
 from forebay.config.assemble import Assembly, assemble, load
 from forebay.config.document import Document
 from forebay.config.errors import ConfigError
@@ -33,6 +35,11 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
         "--profile", default="least-request", help="placement profile for URLs, default %(default)s"
     )
     parser.add_argument("--access-log", help="stderr, stdout, off, or a file's path")
+    parser.add_argument(
+        "--watch",
+        action="store_true",
+        help="reload when the configuration file, or a file that it names, changes",
+    )
 
 
 def run(options: argparse.Namespace) -> int:
@@ -42,6 +49,9 @@ def run(options: argparse.Namespace) -> int:
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     if bool(options.urls) == (options.config is not None):
         print("forebay: give engine URLs, or --config FILE", file=sys.stderr)
+        return 2
+    if options.watch and not options.config:
+        print("forebay: --watch goes with --config FILE", file=sys.stderr)
         return 2
     if options.config and (options.listen or options.admin or options.access_log):
         print(
@@ -57,7 +67,8 @@ def run(options: argparse.Namespace) -> int:
 async def _serve(options: argparse.Namespace) -> int:
     assembly = load(options.config) if options.config else await _from_urls(options)
     with contextlib.ExitStack() as stack:
-        station = Station(assembly, _access_log(assembly.file.access_log, stack))
+        read = functools.partial(Document.read, options.config) if options.config else None
+        station = Station(assembly, _access_log(assembly.file.access_log, stack), read=read)
         stopping = _on_signals()
         try:
             await station.start()
@@ -65,7 +76,8 @@ async def _serve(options: argparse.Namespace) -> int:
             await station.stop()
             raise ConfigError("listen/admin", str(error), "choose another address") from None
         _greet(station)
-        await stopping.wait()
+        with reloading(station, options.config if options.watch else None):
+            await stopping.wait()
         print("forebay: draining", file=sys.stderr)
         await station.drain()
         await station.stop()
@@ -116,7 +128,7 @@ def _greet(station: Station) -> None:
     for pool in station.assembly.pools:
         endpoints = ", ".join(endpoint.name for endpoint in pool.plan.endpoints)
         print(
-            f"  {', '.join(pool.plan.names)} (family {pool.family_name}, profile {pool.plan.profile.name}): "
+            f"  {', '.join(pool.plan.names)} (family {pool.family.name}, profile {pool.plan.profile.name}): "
             f"{endpoints}",
             file=sys.stderr,
         )

@@ -93,13 +93,16 @@ class Eyes:
             await self._session.close()
             self._session = None
 
-    def update(self, endpoints: Iterable[Endpoint]) -> None:
-        """Look at these from now on. One that is declared as before is watched on without a break."""
+    def update(self, endpoints: Iterable[Endpoint], settings: EyesSettings | None = None) -> None:
+        """Look at these from now on. One that is declared as before is watched on without a break, unless settings change."""
         wanted = {endpoint.slot: endpoint for endpoint in endpoints}
         before, self._endpoints = self._endpoints, wanted
+        anew = settings is not None and settings != self._settings
+        if settings is not None and anew:
+            self._settings, self._turn = settings, asyncio.Semaphore(settings.max_concurrent)
         if self._session is None:
             return
-        for slot in [slot for slot, old in before.items() if wanted.get(slot) != old]:
+        for slot in [slot for slot, old in before.items() if anew or wanted.get(slot) != old]:
             self._forget(slot)
         for slot, endpoint in wanted.items():
             if slot not in self._tasks:

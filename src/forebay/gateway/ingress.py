@@ -39,6 +39,10 @@ class Ingress:
             "/v1/models": lambda reply: send_json(reply, models_listing(gateway.directory)),
         }
 
+    def adopt(self, intake: IntakeSettings, max_body_bytes: int, keys: KeyRing) -> None:
+        """Live by these from the next request on."""
+        self._intake, self._max_body_bytes, self._keys = intake, max_body_bytes, keys
+
     def on_head(self, request: Request, reply: ReplyWriter) -> int:
         """Refuse what has no place here before its body is read."""
         api = APIS.get(request.path)

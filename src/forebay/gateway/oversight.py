@@ -49,9 +49,10 @@ class Oversight:
         await self._eyes.stop()
 
     def adopt(self, assembly: Assembly) -> None:
-        """Look at the endpoints of a new plan."""
+        """Look at the endpoints of a new plan, in its intervals."""
         self._assembly = assembly
-        self._eyes.update(assembly.endpoints())
+        self._admin.adopt(assembly.file.inbound)
+        self._eyes.update(assembly.endpoints(), assembly.file.eyes)
 
     def _key_of(self, endpoint: Endpoint) -> str | None:
         return self._assembly.api_key_of(endpoint)

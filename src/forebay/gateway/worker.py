@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 
 from forebay.conductor.conductor import Conductor
 from forebay.conductor.events import DrainAsked, PlanChanged, ViewChanged
-from forebay.config.assemble import Assembly, PoolAssembly, family_on
+from forebay.config.assemble import Assembly, PoolAssembly
 from forebay.domain.endpoint import EndpointView
 from forebay.gateway.front import Gateway
 from forebay.gateway.http1.budget import BufferBudget
@@ -52,9 +52,7 @@ class Worker:
         self.desk = Desk(_names(assembly), self.rows, clock, access_log)
         self.conductor = Conductor(assembly.plan, seed=assembly.file.seed, at=clock())
         self.driver = Driver(self.conductor, self.desk.observers, loop, clock)
-        # Each exchange watches its own pool's limit; this is the last resort.
-        longest = max(pool.file.timeouts.connect_seconds for pool in assembly.pools)
-        self.upstreams = Upstreams(loop, connect_timeout_seconds=longest)
+        self.upstreams = Upstreams(loop, connect_timeout_seconds=_longest_connect(assembly))
         self.budget = BufferBudget(assembly.file.inbound.max_buffered_bytes)
         self.gateway = Gateway(
             self.driver,
@@ -65,8 +63,9 @@ class Worker:
             lambda model: self.desk.counters.gaps(model).add,
             self.budget,
         )
-        ingress = Ingress(self.gateway, assembly.intake, assembly.file.inbound.max_body_bytes, assembly.keys)
-        self._public = Connections(loop, ingress, assembly.file.inbound, self.budget)
+        inbound = assembly.file.inbound
+        self._ingress = Ingress(self.gateway, assembly.intake, inbound.max_body_bytes, assembly.keys)
+        self._public = Connections(loop, self._ingress, inbound, self.budget)
 
     # --- life
 
@@ -115,8 +114,13 @@ class Worker:
             self.gateway.directory = self._directory()
 
     def adopt(self, assembly: Assembly) -> None:
-        """Live by a new configuration of the pools. Limits of the listener stay as they are."""
+        """Live by a new plan, and by the new keys and limits. Requests that are open go on as they began."""
         self.assembly = assembly
+        inbound = assembly.file.inbound
+        self._ingress.adopt(assembly.intake, inbound.max_body_bytes, assembly.keys)
+        self._public.adopt(inbound)
+        self.budget.max_bytes = inbound.max_buffered_bytes
+        self.upstreams.connect_timeout_seconds = _longest_connect(assembly)
         current = {endpoint.slot for endpoint in assembly.endpoints()}
         self._engines = {slot: engine for slot, engine in self._engines.items() if slot in current}
         self.gateway.directory = self._directory()
@@ -160,7 +164,7 @@ class Worker:
         return PoolWire(
             model=pool.plan.model,
             names=pool.plan.names,
-            family=family_on(pool, engines.pop()) if len(engines) == 1 else pool.family,
+            family=pool.family.on(engines.pop() if len(engines) == 1 else ""),
             timeouts=pool.file.timeouts,
             api_key=pool.api_key,
             forward_auth=pool.file.forward_auth,
@@ -171,6 +175,11 @@ class Worker:
     def _close_listener(self) -> None:
         if self._server is not None:
             self._server.close()
+
+
+def _longest_connect(assembly: Assembly) -> float:
+    """Each exchange watches its own pool's limit; this is the last resort."""
+    return max(pool.file.timeouts.connect_seconds for pool in assembly.pools)
 
 
 def _names(assembly: Assembly) -> dict[str, str]:

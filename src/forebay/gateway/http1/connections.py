@@ -37,6 +37,12 @@ class Connections:
         self._by_address: Counter[str] = Counter()
         self._sweep_timer: asyncio.TimerHandle | None = None
 
+    def adopt(self, limits: InboundLimits) -> None:
+        """Hold connections to these from now on, those that are open too."""
+        if limits != self.limits:
+            self.limits = limits
+            self.heads = KnownHeads(limits)
+
     def __len__(self) -> int:
         return len(self._open)
 

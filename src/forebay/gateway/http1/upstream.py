@@ -41,7 +41,7 @@ class Upstreams:
     ) -> None:
         """`idle_seconds` should be under the engines' own limit (uvicorn, and so vLLM: 5 s), so that we close first."""
         self._loop = loop
-        self._connect_timeout_seconds = connect_timeout_seconds
+        self.connect_timeout_seconds = connect_timeout_seconds
         self._idle_seconds = idle_seconds
         self._max_idle_per_endpoint = max_idle_per_endpoint
         self._most_idle: dict[str, int] = {}  # where an endpoint wants fewer
@@ -143,12 +143,12 @@ class Upstreams:
 
     async def _connect(self, call: Call) -> None:
         try:
-            async with asyncio.timeout(self._connect_timeout_seconds):
+            async with asyncio.timeout(self.connect_timeout_seconds):
                 connection = await open_connection(
                     self._loop, call.url, lambda: EngineConnection(self, call.url)
                 )
         except TimeoutError:
-            self._unreachable(call, f"no connection within {self._connect_timeout_seconds:g} s")
+            self._unreachable(call, f"no connection within {self.connect_timeout_seconds:g} s")
         except (OSError, ValueError) as error:
             self._unreachable(call, str(error))
         else:
