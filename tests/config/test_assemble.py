@@ -52,19 +52,18 @@ def test_defaults_need_a_model_and_a_url_only():
     assembly = assemble(Document(POOL))
     assert assembly.plan.pools[0].profile.name == "least-request"
     assert assembly.file.listen == "127.0.0.1:8080"
-    assert assembly.pools[0].family_name == "generic"
-    assert not assembly.pools[0].family_found
+    assert (assembly.pools[0].family.name, assembly.pools[0].family.found_by) == ("generic", "")
 
 
 def test_a_family_is_found_out_from_the_model():
     (pool,) = assemble(Document(POOL.replace("model: m", "model: Qwen/Qwen2.5-VL-7B-Instruct"))).pools
-    assert (pool.family_name, pool.family_found) == ("qwen2.5-vl", True)
+    assert (pool.family.name, pool.family.found_by) == ("qwen2.5-vl", "the model's name")
 
 
 def test_profiles_and_families_take_parameters():
     text = POOL + "    profile: {name: multimodal}\n    family: {name: qwen2-vl, max_pixels: 50176}\n"
     (pool,) = assemble(Document(text)).pools
-    assert pool.family.max_pixels == 50176
+    assert pool.family.on("").max_pixels == 50176
 
 
 def test_the_nearest_word_is_suggested():

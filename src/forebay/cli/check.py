@@ -1,10 +1,18 @@
 """`forebay check FILE`: say what a configuration means, or what is wrong with it and where."""
 
 import argparse
+import functools
 from pathlib import Path
 
+import msgspec
+
 from forebay.config.assemble import Assembly, PoolAssembly, load
+from forebay.config.families import BY_SETTING, PoolFamily
+from forebay.intake.tokens.registry import FAMILIES
 from forebay.telemetry.words import counted
+
+# Longer values, such as a list of grids, are cut off.
+MAX_VALUE_LENGTH = 60
 
 
 def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -38,14 +46,13 @@ def described(assembly: Assembly) -> str:
 def _pool(pool: PoolAssembly) -> list[str]:
     plan, timeouts = pool.plan, pool.file.timeouts
     aliases = f" (also {', '.join(plan.aliases)})" if plan.aliases else ""
-    note = "" if pool.family_found else "  <- not recognised: media are priced approximately; set `family`"
     total = f"{timeouts.total_seconds:g} s" if timeouts.total_seconds else "off"
     key = "sent" if pool.api_key else "none"
     authorization = "forwarded" if pool.file.forward_auth else "dropped"
     connect, first, idle = timeouts.connect_seconds, timeouts.first_content_seconds, timeouts.idle_seconds
     lines = [
         f"pool {plan.model}{aliases}",
-        f"  family {pool.family_name}{note}",
+        *_family(pool.family),
         f"  profile {plan.profile.name}   key {key}   client's Authorization {authorization}",
         f"  timeouts: connect {connect:g} s, first content {first:g} s, idle {idle:g} s, total {total}",
         f"  {counted(plan.retry.max_retries, 'retry', 'retries')} a request",
@@ -55,3 +62,23 @@ def _pool(pool: PoolAssembly) -> list[str]:
         device = endpoint.device or "device unknown"
         lines.append(f"    [{endpoint.slot}] {endpoint.url}   {engine}, {device}")
     return lines
+
+
+def _family(family: PoolFamily) -> list[str]:
+    """The token rules, what named them, and each parameter that differs from the published checkpoints'."""
+    if not family.found_by:
+        return ["  family generic  <- not recognised: media are priced approximately; set `family`"]
+    lines = [f"  family {family.name}, named by {family.found_by}"]
+    usual = FAMILIES[family.name]()
+    stated = {parameter: (each.value, each.file) for parameter, each in family.stated.items()}
+    given = {parameter: (value, BY_SETTING) for parameter, value in family.given.items()}
+    for parameter, (value, source) in {**stated, **given}.items():
+        default = msgspec.to_builtins(functools.reduce(getattr, parameter.split("."), usual))
+        if value != default:
+            lines.append(f"    {parameter} {_short(value)} by {source}, in place of {_short(default)}")
+    return lines
+
+
+def _short(value: object) -> str:
+    text = "none" if value is None else str(value)
+    return text if len(text) <= MAX_VALUE_LENGTH else f"{text[:MAX_VALUE_LENGTH]}..."

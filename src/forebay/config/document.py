@@ -5,6 +5,7 @@ from typing import Any, Self
 
 import yaml
 
+from forebay.config.companions import Companions
 from forebay.config.errors import ConfigError
 
 # A configuration of 1,000 endpoints with ten fields each is about 25,000 nodes. The caps leave room above that and
@@ -19,9 +20,10 @@ MAX_NUMBER = 2**63 - 1
 class Document:
     """The data of a YAML text, and the line and column of each path such as `$.pools[0].model`."""
 
-    def __init__(self, text: str, name: str = "configuration") -> None:
-        """Read `text`. Raises ConfigError naming `name`, line and column."""
+    def __init__(self, text: str, name: str = "configuration", beside: Companions | None = None) -> None:
+        """Read `text`. Raises ConfigError naming `name`, line and column. `beside` has the files that it names."""
         self.name = name
+        self.beside = beside or Companions()
         self._marks: dict[str, yaml.Mark] = {}
         self._nodes = 0
         self._seen: set[int] = set()
@@ -41,14 +43,14 @@ class Document:
     def read(cls, path: Path) -> Self:
         """The document in a file. Raises ConfigError."""
         try:
-            return cls(path.read_text(encoding="utf-8"), path.name)
+            return cls(path.read_text(encoding="utf-8"), path.name, Companions(path.parent))
         except (OSError, UnicodeError) as error:
             raise ConfigError(str(path), f"cannot be read: {error}") from None
 
     @classmethod
-    def of(cls, data: Any, name: str) -> Self:
+    def of(cls, data: Any, name: str, beside: Companions | None = None) -> Self:
         """A document of plain `data` that was not read from a text, and so has no lines."""
-        document = cls("", name)
+        document = cls("", name, beside)
         document.data = data
         return document
 

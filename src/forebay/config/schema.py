@@ -61,6 +61,9 @@ class PoolFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     endpoints: Annotated[tuple[EndpointFile, ...], msgspec.Meta(min_length=1)]
     # A family's name, or a mapping with `name` and its parameters; found out from the model's name when left out.
     family: str | dict[str, Any] = ""
+    # The served model's folder, or its preprocessor_config.json, relative to this file: what it states of pictures, sounds
+    # and clips goes before the family's defaults, and after the parameters given with `family`. Nothing is read without.
+    preprocessor_config: str = ""
     # A profile's name, or a mapping with `name` and its parameters.
     profile: str | dict[str, Any] = "least-request"
     # Where the key stands that the engines want: an environment variable, or a file. Keep one; none is sent without.
@@ -98,6 +101,10 @@ class File(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
     # Where the keys stand, separated by white space, of which every client must show one. Without, none is asked for.
     keys_env: str = ""
     keys_file: str = ""
+    # Where the secret stands that seals the ids of responses: an environment variable, or a file, the same for all gateways
+    # of a fleet. Without, it is made of the clients' keys, so that new keys make old ids unknown.
+    id_key_env: str = ""
+    id_key_file: str = ""
     inbound: InboundLimits = InboundLimits()
     intake: IntakeSettings = IntakeSettings()
     # Remote media; the same setting inside `intake` is refused, so that there is one place for it.

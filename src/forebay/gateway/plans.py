@@ -7,6 +7,7 @@ from collections.abc import Callable
 import msgspec
 
 from forebay.config.assemble import Assembly, assemble
+from forebay.config.companions import Companions
 from forebay.config.document import Document
 from forebay.config.endpoints import Found
 from forebay.config.errors import ConfigError
@@ -47,7 +48,8 @@ class Plans:
         self.last = Reload(assembly.plan.version)
         self.failures = 0
         self._started_with = assembly.file
-        self._document = Document.of(assembly.recipe.data, assembly.recipe.name)
+        recipe = assembly.recipe
+        self._document = Document.of(recipe.data, recipe.name, Companions(texts=recipe.beside))
         self._found: Found = assembly.recipe.found
         self._read = read
         self._slots = slots
