@@ -105,6 +105,7 @@ from forebay.intake.tokens.registry import (
         ("moonshotai/Kimi-K2-Thinking", None),
         ("gpt-4o", "gpt-4o"),
         ("openai/gpt-4o-2024-08-06", "gpt-4o"),
+        ("openrouter/openai/gpt-4o", "gpt-4o"),
         ("chatgpt-4o-latest", "gpt-4o"),
         ("gpt-4.5-preview-2025-02-27", "gpt-4o"),
         ("gpt-4-turbo-2024-04-09", "gpt-4o"),

@@ -84,8 +84,8 @@ FAMILIES: Mapping[str, type[Rules]] = {
 
 
 def _hosted(name: str) -> str:
-    """Pattern of a hosted model's whole name, with its provider before it and its date behind."""
-    return rf"^(?:openai|azure)?(?:{name})(?:latest|preview|20\d{{6}})*$"
+    """Pattern of a hosted model's whole name, with its providers before it and its date behind."""
+    return rf"^(?:.*openai|azure)?(?:{name})(?:latest|preview|20\d{{6}})*$"
 
 
 # Sought in the name without its punctuation, first match wins. Checkpoints, architectures and model types all fit:
