@@ -1,8 +1,5 @@
 """From the file's shape to what each room is given."""
 
-import difflib
-import re
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -10,23 +7,22 @@ import msgspec
 
 from forebay.conductor.plan import Plan, PoolPlan
 from forebay.config.addresses import check_media_host
+from forebay.config.companions import Companions
 from forebay.config.document import Document
 from forebay.config.endpoints import Endpoints, Found
 from forebay.config.errors import ConfigError
+from forebay.config.families import PoolFamily, pool_family
 from forebay.config.schema import File, PoolFile
 from forebay.config.secret import KeyRing, Secret, read_key_ring, read_secret
+from forebay.config.shapes import convert, named
 from forebay.config.slots import Lease, SlotBook
 from forebay.config.ways_in import listen_address
 from forebay.domain.endpoint import Endpoint
 from forebay.intake.settings import IntakeSettings, MediaUrlSettings
-from forebay.intake.tokens.family import Family
-from forebay.intake.tokens.registry import FAMILIES, build, detect_family
 from forebay.placement.catalogue import PROFILES
 from forebay.placement.profile import Profile
 
 NO_SLOTS = SlotBook()
-_UNKNOWN_FIELD = re.compile(r"Object contains unknown field `(?P<field>[^`]*)`")
-_PATH = re.compile(r"^(?P<problem>.*?) - at `(?:key in )?(?P<path>\$[^`]*)`$", re.DOTALL)
 
 
 class PoolAssembly(msgspec.Struct, frozen=True):
@@ -34,9 +30,7 @@ class PoolAssembly(msgspec.Struct, frozen=True):
 
     plan: PoolPlan
     file: PoolFile
-    family: Family
-    family_name: str
-    family_found: bool  # named by the owner, or recognised; False when the generic fallback stands in
+    family: PoolFamily
     api_key: Secret | None
 
 
@@ -48,6 +42,7 @@ class Recipe(msgspec.Struct, frozen=True):
     leases: tuple[Lease, ...]
     found: Found
     version: int
+    beside: dict[str, str | None] = {}
 
 
 class Assembly(msgspec.Struct, frozen=True):
@@ -89,7 +84,7 @@ def assemble(document: Document, slots: SlotBook = NO_SLOTS, version: int = 1, f
     `slots` are those in use: their endpoints keep them, and the book itself stays as it is. The assembly has the new one.
     `found` is what the document's sources of endpoints have given.
     """
-    file = _convert(document.data, File, document, "$")
+    file = convert(document.data, File, document, "$")
     listen_address(document.place("$.listen"), file.listen)
     listen_address(document.place("$.admin"), file.admin)
     _check_names(document, file)
@@ -102,13 +97,13 @@ def assemble(document: Document, slots: SlotBook = NO_SLOTS, version: int = 1, f
         pools.append(_pool(document, path, pool, declared))
     keys = read_key_ring(document.place("$.keys_env"), file.keys_env, file.keys_file)
     plan = Plan(version, tuple(pool.plan for pool in pools))
-    recipe = Recipe(document.data, document.name, slots.leases, found, version)
+    recipe = Recipe(document.data, document.name, slots.leases, found, version, document.beside.texts)
     return Assembly(plan, tuple(pools), file, keys, _intake(document, file), slots, recipe)
 
 
 def follow(recipe: Recipe) -> Assembly:
     """The assembly that `recipe` came with. Raises ConfigError: the files that it names may have changed since."""
-    document = Document.of(recipe.data, recipe.name)
+    document = Document.of(recipe.data, recipe.name, Companions(texts=recipe.beside))
     return assemble(document, SlotBook(recipe.leases), recipe.version, recipe.found)
 
 
@@ -123,15 +118,7 @@ def _intake(document: Document, file: File) -> IntakeSettings:
     return msgspec.structs.replace(file.intake, media_urls=file.media_urls)
 
 
-def family_on(pool: PoolAssembly, engine: str) -> Family:
-    """The pool's token rules as `engine` applies them, for an engine that was found out after the start."""
-    given = pool.file.family
-    settings = {} if isinstance(given, str) else {key: value for key, value in given.items() if key != "name"}
-    return build(pool.family_name, settings, engine)
-
-
 def _pool(document: Document, path: str, file: PoolFile, endpoints: tuple[Endpoint, ...]) -> PoolAssembly:
-    family, family_name, found = _family(document, f"{path}.family", file)
     plan = PoolPlan(
         model=file.model,
         aliases=file.aliases,
@@ -145,7 +132,7 @@ def _pool(document: Document, path: str, file: PoolFile, endpoints: tuple[Endpoi
         expected_output_tokens=file.expected_output_tokens,
     )
     key = read_secret(document.place(path), file.api_key_env, file.api_key_file)
-    return PoolAssembly(plan, file, family, family_name, found, key)
+    return PoolAssembly(plan, file, pool_family(document, path, file), key)
 
 
 def _check_names(document: Document, file: File) -> None:
@@ -162,67 +149,9 @@ def _check_names(document: Document, file: File) -> None:
 
 
 def _profile(document: Document, path: str, given: str | dict[str, Any]) -> Profile:
-    name, settings = _named(document, path, given, PROFILES)
+    name, settings = named(document, path, given, PROFILES)
     recipe = PROFILES[name]
     try:
-        return recipe.build(_convert(settings, recipe.settings, document, path))
+        return recipe.build(convert(settings, recipe.settings, document, path))
     except ValueError as error:
         raise ConfigError(document.place(path), str(error)) from None
-
-
-def _family(document: Document, path: str, file: PoolFile) -> tuple[Family, str, bool]:
-    name = detect_family(file.model) or ""
-    settings: dict[str, Any] = {}
-    if file.family:
-        name, settings = _named(document, path, file.family, FAMILIES)
-    found = bool(name)
-    name = name or "generic"
-    _convert(settings, FAMILIES[name], document, path)
-    engines = {endpoint.engine for endpoint in file.endpoints}
-    return build(name, settings, engines.pop() if len(engines) == 1 else ""), name, found
-
-
-def _named(
-    document: Document, path: str, given: str | dict[str, Any], known: Mapping[str, object]
-) -> tuple[str, dict[str, Any]]:
-    """The name and the parameters of a setting that is a name, or a mapping with a `name`."""
-    settings = {} if isinstance(given, str) else dict(given)
-    name = given if isinstance(given, str) else settings.pop("name", "")
-    if name not in known:
-        raise ConfigError(
-            document.place(path), f"`{name}` is not known", _nearest(str(name), known) or ", ".join(known)
-        )
-    return str(name), settings
-
-
-def _convert(data: Any, shape: Any, document: Document, path: str) -> Any:
-    try:
-        return msgspec.convert(data, shape, strict=True)
-    except msgspec.ValidationError as error:
-        raise _config_error(error, shape, document, path) from None
-
-
-def _config_error(error: msgspec.ValidationError, shape: Any, document: Document, base: str) -> ConfigError:
-    match = _PATH.match(str(error))
-    problem = match["problem"] if match else str(error)
-    path = base + (match["path"][1:] if match else "")
-    unknown = _UNKNOWN_FIELD.search(problem)
-    if unknown is None:
-        return ConfigError(document.place(path), problem[:1].lower() + problem[1:])
-    fields = dict.fromkeys(_fields_below(shape))
-    place = document.place(f"{path}.{unknown['field']}")
-    return ConfigError(place, f"unknown field `{unknown['field']}`", _nearest(unknown["field"], fields))
-
-
-def _fields_below(shape: Any) -> set[str]:
-    """Names of every field in a struct type and in those that it is made of."""
-    info = msgspec.json.schema(shape)
-    names: set[str] = set()
-    for definition in info.get("$defs", {}).values():
-        names |= set(definition.get("properties", {}))
-    return names
-
-
-def _nearest(word: str, known: Mapping[str, object]) -> str:
-    close = difflib.get_close_matches(word, list(known), n=1)
-    return f"did you mean `{close[0]}`?" if close else ""
