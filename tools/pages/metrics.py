@@ -10,6 +10,7 @@ from forebay.domain.outcome import Ending, FailureKind
 from forebay.telemetry.access_log import AccessLog
 from forebay.telemetry.desk import Desk
 from forebay.telemetry.endpoints_json import EndpointRow
+from forebay.telemetry.plan_families import PlanStatus, SourceStatus
 from forebay.telemetry.tally import PoolTally
 from pages.text import table
 
@@ -18,6 +19,7 @@ def metrics() -> str:
     tally = PoolTally({"finished": 1}, {"reason": 1}, {"reason": 1}, {"placed": 1})
     row = EndpointRow("m", Endpoint(0, "e", "http://e"), EndpointView(0, reachable=True), _Ones())
     desk = Desk({"m": "m"}, lambda: [row], lambda: 2, AccessLog(io.BytesIO()))
+    desk.plan_status = lambda: PlanStatus(1, sources=(SourceStatus("s", 1, 0, 1.0),))
     desk.counters.tally.pools["m"] = tally
     desk.counters.tally.replies["/v1/chat/completions"] = {200: 1}
     exposed = desk.metrics("text/plain")[1].decode()

@@ -13,6 +13,7 @@ from forebay.config.endpoints import Found
 from forebay.config.errors import ConfigError
 from forebay.config.schema import File
 from forebay.config.slots import SlotBook
+from forebay.telemetry.plan_families import PlanStatus
 
 log = logging.getLogger(__name__)
 
@@ -55,6 +56,10 @@ class Plans:
         self._slots = slots
         self._adopt = adopt
         self._turn = asyncio.Lock()
+
+    def status(self) -> PlanStatus:
+        """How the plan stands, for metrics."""
+        return PlanStatus(self.assembly.plan.version, not self.last.error, self.failures)
 
     async def reload(self) -> Reload:
         """Live by the configuration as it stands now, or say why not."""

@@ -29,6 +29,7 @@ class Station(Worker):
         """
         super().__init__(assembly, access_log, clock)
         self.plans = Plans(assembly, read, self.slots, self.adopt)
+        self.desk.plan_status = self.plans.status
         self._oversight = Oversight(assembly, self, self.saw, self.driver.clock)
         self._addresses: list[tuple[str, int]] = []
 

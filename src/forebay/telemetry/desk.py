@@ -1,8 +1,10 @@
 """The parts of telemetry put together for one process, behind the questions that the admin port answers."""
 
 import itertools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
+
+from prometheus_client.metrics_core import Metric
 
 from forebay.telemetry.access_log import AccessLog
 from forebay.telemetry.counters import Counters
@@ -10,6 +12,7 @@ from forebay.telemetry.decisions import DecisionLog
 from forebay.telemetry.endpoints_json import EndpointRow, rendered
 from forebay.telemetry.explain import explained
 from forebay.telemetry.observer import Observer, Observers
+from forebay.telemetry.plan_families import PlanStatus, plan_families
 from forebay.telemetry.prometheus import ForebayCollector, exposition
 from forebay.telemetry.served import served
 
@@ -28,7 +31,7 @@ class Desk:
         access_log: AccessLog | None = None,
         further: Sequence[Observer] = (),
     ) -> None:
-        """`names` maps each name that clients may use to its pool; see Counters."""
+        """`names` maps each name that clients may use to its pool; see Counters. Set `plan_status` where plans are made."""
         self.counters = Counters(names)
         self.decisions = DecisionLog()
         self.access_log = access_log
@@ -38,7 +41,10 @@ class Desk:
         self.observers = Observers(listeners)
         self._rows = rows
         self._clock = clock
-        self._collector = ForebayCollector(lambda: self.counters.tally, rows, clock, self._losses)
+        self.plan_status: Callable[[], PlanStatus] | None = None
+        self._collector = ForebayCollector(
+            lambda: self.counters.tally, rows, clock, self._losses, self._plan_families
+        )
 
     def metrics(self, accept: str) -> tuple[str, bytes]:
         """Return content type and body for `/metrics`."""
@@ -67,6 +73,9 @@ class Desk:
         """Write what the access log still holds."""
         if self.access_log is not None:
             self.access_log.close()
+
+    def _plan_families(self) -> Iterable[Metric]:
+        return () if self.plan_status is None else plan_families(self.plan_status())
 
     def _losses(self) -> dict[str, int]:
         losses = {"forebay_observer_errors": self.observers.errors}

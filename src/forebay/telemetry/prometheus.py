@@ -34,7 +34,8 @@ class ForebayCollector(Collector):
     """Renders on demand.
 
     `tally` gives the counts (summed over workers), `rows` the fleet, `clock` microseconds, `losses` further counters by
-    family name without `_total`. Label values are pools and endpoints of the plan and enums of ours: bounded.
+    family name without `_total`, `further` whole families. Label values are pools, endpoints and sources of the plan and
+    enums of ours: bounded.
     """
 
     def __init__(
@@ -43,11 +44,13 @@ class ForebayCollector(Collector):
         rows: Callable[[], Sequence[EndpointRow]],
         clock: Callable[[], int],
         losses: Callable[[], dict[str, int]] = dict,
+        further: Callable[[], Iterable[Metric]] = tuple,
     ) -> None:
         self._tally = tally
         self._rows = rows
         self._clock = clock
         self._losses = losses
+        self._further = further
 
     def describe(self) -> Iterable[Metric]:
         """Nothing: families depend on the plan, and a registry need not call `collect` to learn names."""
@@ -62,6 +65,7 @@ class ForebayCollector(Collector):
         yield from _durations(tally.pools)
         yield from _wire(tally)
         yield from _endpoints(self._rows(), self._clock())
+        yield from self._further()
         for name, value in self._losses().items():
             yield CounterMetricFamily(name, f"Count of {name.replace('_', ' ')}.", value=value)
 

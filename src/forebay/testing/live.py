@@ -18,7 +18,7 @@ from forebay.telemetry.access_log import AccessLog
 class LiveGateway:
     """`async with LiveGateway([engine.url, ...]) as gateway`: serves model `m`, or the `pools` given in the file's shape.
 
-    `settings` are further top-level settings of the configuration file. `log` collects the access log's lines, all of
+    `settings` are further top-level settings of the configuration file, which is `data`. `log` collects the access log's lines, all of
     which are there once the gateway is closed. `clock` gives the microseconds that deadlines are measured by.
     """
 
@@ -32,7 +32,7 @@ class LiveGateway:
     ) -> None:
         """Not started yet."""
         endpoints = [{"url": url, "engine": "vllm"} for url in urls or []]
-        self._data = {
+        self.data = {
             "listen": "127.0.0.1:0",
             "admin": "127.0.0.1:0",
             "drain": {"lag_seconds": 0, "grace_seconds": 5},
@@ -45,8 +45,7 @@ class LiveGateway:
         self.session: aiohttp.ClientSession
 
     async def __aenter__(self) -> Self:
-        assembly = assemble(Document.of(msgspec.to_builtins(self._data), "test"))
-        self.station = Station(assembly, AccessLog(self.log), self._clock)
+        self.station = Station(assemble(self._read()), AccessLog(self.log), self._clock, read=self._read)
         await self.station.start()
         self.session = aiohttp.ClientSession()
         return self
@@ -56,6 +55,15 @@ class LiveGateway:
         await self.station.stop()
         # Aborted transports close on the loop's next turn.
         await asyncio.sleep(0)
+
+    async def reload(self, **settings: Any) -> "Reply":
+        """Change the file, and have it read anew by the admin port."""
+        self.data |= settings
+        async with self.session.post(f"{self.admin_url}/forebay/reload") as response:
+            return Reply(response.status, response.headers.copy(), await response.read())
+
+    def _read(self) -> Document:
+        return Document.of(msgspec.to_builtins(self.data), "test")
 
     @property
     def url(self) -> str:
