@@ -6,6 +6,10 @@ import unittest.mock
 import torch
 import torchvision_operators  # noqa: F401  before anything imports torchvision
 from asking import SIZES, asked, bare
+from transformers.models.gemma4.video_processing_gemma4 import (
+    Gemma4VideoProcessor,
+    get_aspect_ratio_preserving_size,
+)
 from transformers.models.internvl.processing_internvl import InternVLProcessor
 from transformers.models.internvl.video_processing_internvl import InternVLVideoProcessor
 from transformers.models.llava_onevision.processing_llava_onevision import LlavaOnevisionProcessor
@@ -152,7 +156,25 @@ def llava_onevision(chance):
     return {"videos": [sampled(videos, question, each, chance) for each in (BY_NUMBER, BY_RATE)]}
 
 
+def gemma_4(chance):
+    videos = Gemma4VideoProcessor()
+
+    def one(most):
+        def answer(width, height, frames, fps):
+            taken = len(videos.sample_frames(VideoMetadata(total_num_frames=frames, fps=fps)))
+            high, wide = get_aspect_ratio_preserving_size(height, width, 16, most * 9, 3)
+            return [taken, taken * (high // 48) * (wide // 48)]
+
+        vectors = video_set({"clip_max_tokens": most}, answer, chance, ["taken", "tokens"], FEW)
+        # Fewer frames than are wanted are refused here, and taken whole by engines.
+        vectors["rows"] = [row for row in vectors["rows"] if row[-1] is not None]
+        return vectors
+
+    return {"videos": [one(70), one(280)]}
+
+
 MAKERS = {
+    "gemma-4": gemma_4,
     "internvl": internvl,
     "llava-onevision": llava_onevision,
     "qwen2.5-omni": omni(14),

@@ -10,6 +10,7 @@ from transformers.image_processing_backends import PilBackend
 from transformers.image_utils import SizeDict
 from transformers.models.fuyu.image_processing_pil_fuyu import FuyuImageProcessorPil
 from transformers.models.fuyu.processing_fuyu import FuyuProcessor
+from transformers.models.gemma3n.processing_gemma3n import Gemma3nProcessor
 from transformers.models.gemma4.image_processing_pil_gemma4 import get_aspect_ratio_preserving_size
 from transformers.models.idefics3.image_processing_pil_idefics3 import Idefics3ImageProcessorPil
 from transformers.models.idefics3.processing_idefics3 import Idefics3Processor
@@ -164,7 +165,25 @@ def kimi_k25(chance):
     return {"images": [one(16_384), one(4_096)]}
 
 
+def gemma_3n(chance):
+    words = bare(
+        Gemma3nProcessor,
+        full_image_sequence="<" + "x" * 256 + ">",
+        image_seq_length=256,
+        audio_seq_length=188,
+    )
+    sounds = [
+        [samples, words._get_num_multimodal_tokens(audio_lengths=[samples]).num_audio_tokens[0]]
+        for samples in (1_600, 16_000, 480_000, 900_000)
+    ]
+    return {
+        "images": [pictures({}, lambda *_: words.replace_image_token({}, 0).count("x"), chance)],
+        "audio": [{"settings": {}, "columns": ["samples", "tokens"], "rows": sounds}],
+    }
+
+
 MAKERS = {
+    "gemma-3n": gemma_3n,
     "idefics3": idefics3,
     "smolvlm": smolvlm,
     "smolvlm-500m": smolvlm_500m,

@@ -5,6 +5,8 @@ import numpy as np
 import torch
 import torchvision_operators  # noqa: F401  before anything imports torchvision
 from asking import asked, bare
+from transformers.models.gemma4.feature_extraction_gemma4 import Gemma4AudioFeatureExtractor
+from transformers.models.gemma4.processing_gemma4 import Gemma4Processor
 from transformers.models.granite_speech.feature_extraction_granite_speech import GraniteSpeechFeatureExtractor
 from transformers.models.phi4_multimodal.feature_extraction_phi4_multimodal import (
     Phi4MultimodalFeatureExtractor,
@@ -164,7 +166,19 @@ def ultravox(chance):
     return {"audio": [one({}), one({"stack_factor": 4})]}
 
 
+def gemma_4(chance):
+    extractor = Gemma4AudioFeatureExtractor()
+    words = bare(Gemma4Processor, audio_token="x", boa_token="", eoa_token="")  # noqa: S106  no passwords
+
+    def question(samples):
+        heard = extractor([silence(samples)], sampling_rate=RATE)
+        return words.replace_audio_token(heard, 0).count("x")
+
+    return sounds({}, question, [1, 160, 161, 800, 801, *lengths(chance)])
+
+
 MAKERS = {
+    "gemma-4-e4b": gemma_4,
     "whisper": whisper,
     "qwen2-audio": qwen2_audio,
     "qwen2.5-omni": qwen25_omni,

@@ -12,7 +12,7 @@ MEASURED = sorted(path.stem for path in GOLDEN.glob("*.json"))
 
 
 # Families that write text before each frame, whose tokens each tokenizer cuts its own way.
-LABELLED = {"internvl"}
+LABELLED = {"gemma-4", "internvl"}
 
 
 def sets(kind):

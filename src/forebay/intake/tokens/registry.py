@@ -10,7 +10,8 @@ import msgspec
 from forebay.intake.tokens.family import Family, Rules
 from forebay.intake.tokens.fuyu import Fuyu
 from forebay.intake.tokens.gemma3 import Gemma3
-from forebay.intake.tokens.gemma4 import Gemma4
+from forebay.intake.tokens.gemma3n import Gemma3n
+from forebay.intake.tokens.gemma4 import Gemma4, Gemma4E
 from forebay.intake.tokens.generic import Generic
 from forebay.intake.tokens.granite_speech import GraniteSpeech
 from forebay.intake.tokens.idefics3 import Idefics3, SmolVLM, SmolVLM500M
@@ -44,7 +45,9 @@ FAMILIES: Mapping[str, type[Rules]] = {
     "llava-onevision": LlavaOneVision,
     "internvl": InternVL,
     "gemma-3": Gemma3,
+    "gemma-3n": Gemma3n,
     "gemma-4": Gemma4,
+    "gemma-4-e4b": Gemma4E,
     "pixtral": Pixtral,
     "mistral-3": Mistral3,
     "llama-4": Llama4,
@@ -111,8 +114,10 @@ _NAMES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"llava(?:next)?(?:interleave|video)|vipllava|videollava", ""),
         (r"llavanext|llavav?16", "llava-next"),
         (r"llava", "llava-1.5"),
-        (r"gemma3n|gemma31b|gemma3270m", ""),  # text only, or other rules
+        (r"gemma31b|gemma3270m", ""),  # text only
+        (r"gemma3n", "gemma-3n"),
         (r"gemma3", "gemma-3"),
+        (r"gemma4e[24]b", "gemma-4-e4b"),
         (r"gemma4(?!bit)", "gemma-4"),
         (r"pixtral", "pixtral"),
         (r"mistral3(?!b)|mistralsmall3[1-9]|ministral3(?:3|8|14)b", "mistral-3"),
