@@ -31,7 +31,7 @@ echo "Preparing $(basename "$venv") for $kind (about a minute the first time) ..
 $pip install --upgrade 'pip>=25.1'
 cd "$here"
 if [ "$kind" = dev ]; then
-    $pip install -e '.[demo,testing,bench]' --group dev
+    $pip install -e '.[demo,top,testing,bench]' --group dev
 else
     $pip install -e '.[demo]'
 fi
