@@ -68,3 +68,39 @@ def test_serve_wants_urls_or_a_file(capsys):
 def test_explain_says_when_no_gateway_answers(capsys):
     assert main(["explain", "req-1", "--admin", "127.0.0.1:1"]) == 1
     assert "no gateway answers at 127.0.0.1:1" in capsys.readouterr().err
+
+
+def test_the_family_is_told_with_what_named_it_and_what_departs_from_its_defaults(tmp_path, capsys):
+    served = tmp_path / "served"
+    served.mkdir()
+    (served / "config.json").write_text('{"model_type": "llava_next"}')
+    grids = [[336, 336 * n] for n in range(1, 40)]
+    (served / "preprocessor_config.json").write_text(
+        f'{{"size": {{"shortest_edge": 336}}, "image_grid_pinpoints": {grids}}}'
+    )
+    (tmp_path / "qwen.json").write_text('{"max_pixels": 50176, "min_pixels": 6272}')
+    path = tmp_path / "f.yaml"
+    path.write_text("""\
+pools:
+  - model: mine
+    preprocessor_config: served
+    endpoints: [{url: 'http://h:1'}]
+  - model: qwen2.5-vl-7b
+    preprocessor_config: qwen.json
+    endpoints: [{url: 'http://h:2'}]
+  - model: other
+    preprocessor_config: qwen.json
+    family: {name: qwen2-vl, min_pixels: 3136, max_pixels: 100352}
+    endpoints: [{url: 'http://h:3'}]
+""")
+    assert main(["check", str(path)]) == 0
+    out = capsys.readouterr().out
+    assert "  family llava-next, named by served/config.json\n    grid_pinpoints [[336, 336], " in out
+    assert "tile_size" not in out  # as ever
+    assert "  family qwen2.5-vl, named by the model's name\n" in out
+    assert "    max_pixels 50176 by qwen.json, in place of 12845056\n" in out
+    assert "    min_pixels 6272 by qwen.json, in place of 3136\n" in out
+    assert (
+        "  family qwen2-vl, named by `family`\n    max_pixels 100352 by `family`, in place of 12845056\n  profile"
+        in out
+    )

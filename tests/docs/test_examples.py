@@ -12,6 +12,7 @@ import pytest
 
 from forebay.cli.main import build_parser, main
 from forebay.config.assemble import assemble
+from forebay.config.companions import Companions
 from forebay.config.document import Document
 
 ROOT = Path(__file__).parents[2]
@@ -50,6 +51,12 @@ COMMANDS = [
     for line in block.text.splitlines()
     if re.match(r"\$ (\.venv/bin/)?forebay ", line)
 ]
+# Stands for the files of a reader's own model.
+SERVED = {
+    "models/my-finetune/preprocessor_config.json": """{
+        "processor_class": "Qwen2_5_VLProcessor", "max_pixels": 1003520
+    }""",
+}
 SCRIPTS = {
     page: [block for block in BLOCKS if block.page == page and block.language == "python"] for page in PAGES
 }
@@ -69,7 +76,7 @@ def test_there_is_something_to_test():
 
 @pytest.mark.parametrize("block", FILES, ids=str)
 def test_configuration_files_are_right(block):
-    assert assemble(Document(block.text, str(block))).pools
+    assert assemble(Document(block.text, str(block), Companions(texts=SERVED))).pools
 
 
 @pytest.mark.parametrize("block", [block for block in FILES if "listen:" in block.text], ids=str)

@@ -17,6 +17,7 @@ import transformers
 from asking import bare, blank, image_set
 from clips import MAKERS as CLIPS
 from clips import qwen2_videos, qwen3_videos
+from folders import FOLDERS, folder_vectors
 from pictures import MAKERS as PICTURES
 from published import MAKERS as PUBLISHED
 from sounds import MAKERS as SOUNDS
@@ -179,18 +180,24 @@ def written(vectors):
     return text + "\n"
 
 
+def vectors_of(family):
+    vectors = {"family": family, "transformers": transformers.__version__, "seed": SEED}
+    if family in FOLDERS:
+        return vectors | folder_vectors(family, random.Random(f"{SEED} {family}"))
+    for makers in ASKED:
+        if family in makers:
+            vectors |= makers[family](random.Random(f"{SEED} {family}"))
+    if "source" in vectors:
+        del vectors["transformers"]
+    return vectors
+
+
 def main(families):
     warnings.simplefilter("ignore")
     transformers.logging.set_verbosity_error()
-    TARGET.mkdir(parents=True, exist_ok=True)
-    for family in families or dict.fromkeys(name for makers in ASKED for name in makers):
-        head = {"family": family, "transformers": transformers.__version__, "seed": SEED}
-        vectors = dict(head)
-        for makers in ASKED:
-            if family in makers:
-                vectors |= makers[family](random.Random(f"{SEED} {family}"))
-        if "source" in vectors:
-            del vectors["transformers"]
+    (TARGET / "served").mkdir(parents=True, exist_ok=True)
+    for family in families or dict.fromkeys(name for makers in (*ASKED, FOLDERS) for name in makers):
+        vectors = vectors_of(family)
         (TARGET / f"{family}.json").write_text(written(vectors))
         print(
             family, {kind: sum(len(s["rows"]) for s in v) for kind, v in vectors.items() if type(v) is list}

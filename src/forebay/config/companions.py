@@ -37,7 +37,9 @@ class Companions:
         file = self._folder / path
         try:
             if file.stat().st_size > MAX_BYTES and file.is_file():
-                raise ConfigError(place, f"{path} has more than {MAX_BYTES:,} bytes", "name the model's folder")
+                raise ConfigError(
+                    place, f"{path} has more than {MAX_BYTES:,} bytes", "name the model's folder"
+                )
             return file.read_text(encoding="utf-8")
         except _NO_FILE:
             return None

@@ -16,7 +16,7 @@ def read_served(place: str, beside: Companions, path: str) -> Served:
     """What the model's folder at `path` says, or the one file there. Raises ConfigError at `place`."""
     alone = _layer(place, beside, path)
     if alone is not None:
-        return msgspec.structs.replace(served(processor=alone), clips=())
+        return msgspec.structs.replace(served(processor=alone), whole=False)
     folder = path.rstrip("/")
     found = {
         name: _layer(place, beside, f"{folder}/{name}") for name in (CONFIG, PROCESSOR, PREPROCESSOR, VIDEO)

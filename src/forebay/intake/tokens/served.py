@@ -34,10 +34,14 @@ class Stated(msgspec.Struct, frozen=True):
 
 
 class Served(msgspec.Struct, frozen=True):
-    """A served model's configurations, best first: `media` for pictures and sounds, `clips` for clips."""
+    """A served model's configurations, best first: `media` for pictures and sounds, `clips` for clips.
+
+    `whole` tells that all files were looked for, so that clips without a configuration of theirs take the pictures'.
+    """
 
     media: tuple[Layer, ...] = ()
     clips: tuple[Layer, ...] = ()
+    whole: bool = False
 
     def family(self) -> tuple[str, str]:
         """The family that the files point to, and the file that does; both empty for none."""
@@ -52,10 +56,13 @@ class Served(msgspec.Struct, frozen=True):
 
     def stated(self, family: type[Rules]) -> dict[str, Stated]:
         """Parameters of `family` that the files state. Those of a parameter, such as `sampling.fps`, keep their dot."""
-        return {
-            **dict(_found(self.media, family.configured_at)),
-            **dict(_found(self.clips, family.clips_configured_at)),
-        }
+        pictures = dict(_found(self.media, family.configured_at))
+        if self.clips or not self.whole:
+            return pictures | dict(_found(self.clips, family.clips_configured_at))
+        usual = family()
+        shared = _found(self.media, family.clips_configured_at)
+        # Unset means the pictures' own already, and stays so when the owner changes theirs.
+        return pictures | {name: each for name, each in shared if getattr(usual, name, "") is not None}
 
 
 def _found(layers: tuple[Layer, ...], places_of: Mapping[str, Iterable[str]]) -> Iterator[tuple[str, Stated]]:
@@ -80,13 +87,12 @@ def served(
 ) -> Served:
     """What config.json, processor_config.json, preprocessor_config.json and video_preprocessor_config.json say together.
 
-    A processor that is nested in processor_config.json stands before the file of its own. Clips without a configuration
-    of theirs take that of the pictures.
+    A processor that is nested in processor_config.json stands before the file of its own.
     """
     nested = [part for name in _PICTURES_AND_SOUNDS for part in _inside(processor, name)]
     media = [*nested, *(layer for layer in (preprocessor, processor, config) if layer is not None)]
     own = [*_inside(processor, _CLIPS), *([video] if video is not None else [])]
-    return Served(tuple(media), tuple(own[:1] or media))
+    return Served(tuple(media), tuple(own[:1]), whole=True)
 
 
 def _inside(layer: Layer | None, name: str) -> list[Layer]:
