@@ -24,6 +24,7 @@ class Idefics3(ImageRules, frozen=True, forbid_unknown_fields=True, kw_only=True
     configured_at: ClassVar[Mapping[str, tuple[str, ...]]] = {
         "longest_edge": ("size.longest_edge",),
         "tile_size": ("max_image_size.longest_edge",),
+        "patch_size": ("vision_config.patch_size",),
         "tokens_per_tile": ("image_seq_len",),
         "splitting": ("do_image_splitting",),
     }

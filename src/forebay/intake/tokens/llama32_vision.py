@@ -21,6 +21,7 @@ class Llama32Vision(ImageRules, frozen=True, forbid_unknown_fields=True, kw_only
     configured_at: ClassVar[Mapping[str, tuple[str, ...]]] = {
         "tile_size": ("size.height",),
         "max_tiles": ("max_image_tiles",),
+        "patch_size": ("vision_config.patch_size",),
     }
     tile_size: Positive = 560
     max_tiles: Positive = 4
