@@ -42,6 +42,11 @@ def test_brackets_in_text_do_not_count():
     check_document(json.dumps(["[[[[[[[[[[[[" * 50, '\\"[[[[[[[[[[[{']).encode(), SETTINGS)
 
 
+def test_rows_of_digits_that_no_double_is_too_small_for():
+    check_document(b"[" + b",".join([b"7" * 199] * 90) + b"]", SETTINGS)
+    check_document(b"[" + b"7" * 300 + b",1e99,1e-999]", SETTINGS)
+
+
 def test_p05_depth():
     check_document(b"[" * 8 + b"]" * 8, SETTINGS)
     assert refusal_of(b"[" * 9 + b"]" * 9) == "body_too_deep"
