@@ -49,3 +49,10 @@ def blank(width, height):
 def image_set(settings, question, chance, count=SIZES):
     rows = [[width, height, asked(question, width, height)] for width, height in sizes(chance, count)]
     return {"settings": settings, "columns": ["width", "height", "tokens"], "rows": rows}
+
+
+def picture_rows(question, chance, count=40):
+    """Rows of usual pictures."""
+    measures = [(1, 1), (640, 480), (1920, 1080), (4000, 3000)]
+    measures += [(chance.randint(8, 4096), chance.randint(8, 4096)) for _ in range(count)]
+    return [[width, height, asked(question, width, height)] for width, height in measures]

@@ -9,8 +9,9 @@ import tempfile
 from pathlib import Path
 
 import torch
-from asking import asked, bare
+from asking import asked, bare, picture_rows
 from clips import MeasuredVideos, clips
+from picture_folders import FOLDERS as PICTURE_FOLDERS
 from sounds import lengths, silence
 from transformers.models.got_ocr2.image_processing_pil_got_ocr2 import GotOcr2ImageProcessorPil
 from transformers.models.internvl.processing_internvl import InternVLProcessor
@@ -27,12 +28,6 @@ COLUMNS = {
     "videos": ("width", "height", "frames", "fps", "tokens"),
     "audio": ("samples", "tokens"),
 }
-
-
-def picture_rows(question, chance):
-    sizes = [(1, 1), (640, 480), (1920, 1080), (4000, 3000)]
-    sizes += [(chance.randint(8, 4096), chance.randint(8, 4096)) for _ in range(COUNT)]
-    return [[width, height, asked(question, width, height)] for width, height in sizes]
 
 
 def clip_rows(question, chance):
@@ -214,6 +209,8 @@ FOLDERS = {
         },
     ),
 }
+
+FOLDERS |= PICTURE_FOLDERS
 
 
 def folder_vectors(name, chance):

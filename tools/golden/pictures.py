@@ -11,7 +11,10 @@ from transformers.image_utils import SizeDict
 from transformers.models.fuyu.image_processing_pil_fuyu import FuyuImageProcessorPil
 from transformers.models.fuyu.processing_fuyu import FuyuProcessor
 from transformers.models.gemma3n.processing_gemma3n import Gemma3nProcessor
-from transformers.models.gemma4.image_processing_pil_gemma4 import get_aspect_ratio_preserving_size
+from transformers.models.gemma4.image_processing_pil_gemma4 import (
+    Gemma4ImageProcessorPil,
+    get_aspect_ratio_preserving_size,
+)
 from transformers.models.idefics3.image_processing_pil_idefics3 import Idefics3ImageProcessorPil
 from transformers.models.idefics3.processing_idefics3 import Idefics3Processor
 from transformers.models.kimi_k25.image_processing_kimi_k25 import Kimi_K25ImageProcessor
@@ -46,53 +49,80 @@ def llava_onevision(chance):
     return {"images": [one("anyres_max_9"), one("anyres_max_4")]}
 
 
+def gemma_4_question(processor):
+    patch, pool = processor.patch_size, processor.pooling_kernel_size
+
+    def question(width, height):
+        high, wide = get_aspect_ratio_preserving_size(
+            height, width, patch, processor.max_soft_tokens * pool**2, pool
+        )
+        return high // (patch * pool) * (wide // (patch * pool))
+
+    return question
+
+
 def gemma_4(chance):
     def one(most):
-        def question(width, height):
-            high, wide = get_aspect_ratio_preserving_size(height, width, 16, most * 9, 3)
-            return high // 48 * (wide // 48)
-
-        return pictures({"max_tokens": most}, question, chance)
+        return pictures(
+            {"max_tokens": most}, gemma_4_question(Gemma4ImageProcessorPil(max_soft_tokens=most)), chance
+        )
 
     return {"images": [one(280), one(70), one(1_120)]}
 
 
-def llama_4(chance):
-    words = bare(Llama4Processor)
+def llama_4_question(processor):
+    words, side = bare(Llama4Processor), processor.size["height"]
+    canvases = image_processing_llama4.find_supported_resolutions(
+        processor.max_patches, SizeDict(height=side, width=side)
+    )
+    canvases = torch.tensor(canvases)
 
-    def one(tiles):
-        canvases = torch.tensor(
-            image_processing_llama4.find_supported_resolutions(tiles, SizeDict(height=336, width=336))
+    def question(width, height):
+        high, wide = image_processing_llama4.get_best_fit(
+            (height, width), canvases, resize_to_max_canvas=processor.resize_to_max_canvas
+        ).tolist()
+        return words._prompt_split_image((high // side, wide // side), (side // 14) ** 2 // 4).count(
+            "<|patch|>"
         )
 
-        def question(width, height):
-            high, wide = image_processing_llama4.get_best_fit((height, width), canvases).tolist()
-            return words._prompt_split_image((high // 336, wide // 336), 144).count("<|patch|>")
+    return question
 
-        return pictures({"max_tiles": tiles}, question, chance)
+
+def llama_4(chance):
+    def one(tiles):
+        processor = image_processing_llama4.Llama4ImageProcessor(max_patches=tiles)
+        return pictures({"max_tiles": tiles}, llama_4_question(processor), chance)
 
     return {"images": [one(16), one(5)]}
 
 
+def llama_32_vision_question(tiles, side):
+    def question(width, height):
+        high, wide = get_optimal_tiled_canvas(height, width, tiles, side)
+        return int(high // side * (wide // side)) * ((side // 14) ** 2 + 1)
+
+    return question
+
+
 def llama_32_vision(chance):
-    def question(width, height):
-        high, wide = get_optimal_tiled_canvas(height, width, 4, 560)
-        return int(high // 560 * (wide // 560)) * 1601
-
-    return {"images": [pictures({}, question, chance)]}
+    return {"images": [pictures({}, llama_32_vision_question(4, 560), chance)]}
 
 
-def fuyu(chance):
-    processor = FuyuImageProcessorPil()
+def fuyu_question(processor):
     words = bare(FuyuProcessor, image_token="x", image_newline_token="x")
+    size, patch = processor.size, processor.patch_size["height"]
 
     def question(width, height):
-        sized = processor.resize(blank(width, height), SizeDict(height=1080, width=1920))
-        rows, columns = (-(-side // 30) for side in sized.shape[-2:])
+        sized = processor.resize(blank(width, height), SizeDict(height=size["height"], width=size["width"]))
+        rows, columns = (-(-side // patch) for side in sized.shape[-2:])
         text = words.replace_image_token({}, 0, num_patches=rows * columns, row_width=columns)
         return len(text.removesuffix("<s>"))
 
-    return {"images": [pictures({}, question, chance)]}
+    return question
+
+
+def fuyu(chance):
+    return {"images": [pictures({}, fuyu_question(FuyuImageProcessorPil()), chance)]}
 
 
 def phi_4_mask(processor, width, height, crops):
@@ -102,37 +132,49 @@ def phi_4_mask(processor, width, height, crops):
         return processor.dynamic_preprocess(pixels, 448, 14, 32, max_num=crops)[1]
 
 
+def phi_4_question(processor):
+    def question(width, height):
+        kept = phi_4_mask(processor, width, height, processor.dynamic_hd)[::2, ::2]
+        return 256 + 1 + int(kept.sum()) + int(kept[:, 0].sum()) + 16
+
+    return question
+
+
 def phi_4_multimodal(chance):
     def one(crops):
-        processor = image_processing_phi4_multimodal.Phi4MultimodalImageProcessor()
-
-        def question(width, height):
-            kept = phi_4_mask(processor, width, height, crops)[::2, ::2]
-            return 256 + 1 + int(kept.sum()) + int(kept[:, 0].sum()) + 16
-
-        return pictures({"max_crops": crops}, question, chance)
+        processor = image_processing_phi4_multimodal.Phi4MultimodalImageProcessor(dynamic_hd=crops)
+        return pictures({"max_crops": crops}, phi_4_question(processor), chance)
 
     return {"images": [one(36), one(9)]}
 
 
-def tiled(kind, settings, chance):
+def tile_question(processor, seats):
     """Idefics3's own resizes and cuts, over pictures that take no memory: the base class's resize is told the shape alone."""
-    edge, tile, seats = settings["longest_edge"], settings["tile_size"], settings["tokens_per_tile"]
-    processor = kind(size={"longest_edge": edge}, max_image_size={"longest_edge": tile})
     words = bare(
         Idefics3Processor, image_token="x", fake_image_token="", global_image_tag="", image_seq_len=seats
     )
+    tile = processor.max_image_size["longest_edge"]
 
     def question(width, height):
         with unittest.mock.patch.object(
             PilBackend, "resize", lambda _, _image, size, **__: blank(size.width, size.height)
         ):
-            sized = processor.resize(blank(width, height), SizeDict(longest_edge=edge))
+            sized = processor.resize(
+                blank(width, height), SizeDict(longest_edge=processor.size["longest_edge"])
+            )
             sized = processor.resize_for_vision_encoder(sized, tile)
             _, rows, columns = processor.split_images(sized, {"longest_edge": tile})
         return words.replace_image_token({"rows": [[rows]], "cols": [[columns]]}, 0).count("x")
 
-    return pictures(settings, question, chance)
+    return question
+
+
+def tiled(kind, settings, chance):
+    processor = kind(
+        size={"longest_edge": settings["longest_edge"]},
+        max_image_size={"longest_edge": settings["tile_size"]},
+    )
+    return pictures(settings, tile_question(processor, settings["tokens_per_tile"]), chance)
 
 
 def idefics3(chance):
