@@ -187,6 +187,22 @@ def test_vllm_spreads_32_frames_over_a_clip():
     assert rated.video(128, 96, 300, 10_000_000).tokens == 10 * 15
 
 
+def test_a_clip_is_walked_over_in_whole_steps_by_engines_that_load_it_themselves():
+    clip = (56, 56, 218, 10_900_000)  # 21.8 frames wanted
+    sampling = {"sampling": {"fps": 2.02}}
+    assert (
+        build("qwen2-vl", sampling).video(*clip).tokens == 12 * 4
+    )  # 218 / (218 / 22) is a little more than 22
+    assert build("qwen2-vl", sampling, "vllm").video(*clip).tokens == 11 * 4
+
+
+def test_sglang_bounds_each_frame_of_a_clip():
+    rules = build("qwen2.5-vl", engine="sglang")
+    assert rules.video(1920, 1080, 300, 10_000_000).tokens == 10 * 36 * 20
+    # 768 frames share 0.9 of 128,000 cells: 300 to each two, of which this aspect fills 23 x 12.
+    assert rules.video(1920, 1080, 90_000, 3_000_000_000).tokens == 384 * 23 * 12
+
+
 def test_wrapper_tokens_of_gemma_under_llama_cpp():
     assert build("gemma-3", engine="llama.cpp").image(64, 64).wrapper_tokens == 2
 

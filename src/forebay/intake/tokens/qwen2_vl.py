@@ -20,7 +20,8 @@ class Qwen2VL(ImageRules, frozen=True, forbid_unknown_fields=True, kw_only=True)
     default of transformers caps at 1,280 cells. Clips: each frame within `video_min_pixels` and `video_max_pixels`,
     and `temporal_patch_size` frames make one layer of tokens. Unset, those two are the pictures' own bounds, since
     the published checkpoints have one preprocessor configuration for both (the class defaults are 128 and 768 cells).
-    `cap_pixels_per_frame` shares 90 % of `max_video_tokens` out among the frames, as qwen-vl-utils does.
+    `cap_pixels_per_frame` shares 90 % of `max_video_tokens` out among the frames, as qwen-vl-utils does. `float_steps`:
+    transformers walks over the frames by a float, which takes one more at times; engines that load clips do not.
     """
 
     name: ClassVar[str] = "qwen2-vl"
@@ -41,7 +42,15 @@ class Qwen2VL(ImageRules, frozen=True, forbid_unknown_fields=True, kw_only=True)
     }
 
     engine_settings: ClassVar[Mapping[str, Mapping[str, Any]]] = {
-        "vllm": {"sampling": {"num_frames": 32}},  # its --media-io-kwargs, unless told otherwise
+        # Its --media-io-kwargs, unless told otherwise.
+        "vllm": {"sampling": {"num_frames": 32}, "float_steps": False},
+        # Resizes clips as qwen-vl-utils does, before transformers finds nothing more to do.
+        "sglang": {
+            "video_min_pixels": 128 * 28 * 28,
+            "video_max_pixels": 768 * 28 * 28,
+            "cap_pixels_per_frame": True,
+            "float_steps": False,
+        },
         "llama.cpp": {"resizer": "llama.cpp"},
     }
 
@@ -54,6 +63,7 @@ class Qwen2VL(ImageRules, frozen=True, forbid_unknown_fields=True, kw_only=True)
     video_max_pixels: Positive | None = None
     cap_pixels_per_frame: bool = False
     max_video_tokens: Positive = 128_000
+    float_steps: bool = True
     sampling: FrameSampling = FrameSampling()
     assumed_clip: AssumedClip = AssumedClip()
     resizer: Resizer = "transformers"
@@ -66,10 +76,9 @@ class Qwen2VL(ImageRules, frozen=True, forbid_unknown_fields=True, kw_only=True)
     def video(self, width: int, height: int, frames: int, duration_us: int) -> MediaCost:
         """See Family."""
         width, height, frames, duration_us, known = self.assumed_clip.fill(width, height, frames, duration_us)
-        wanted = self.sampling.count(frames, duration_us, self.temporal_patch_size)
-        taken = math.ceil(
-            frames / (frames / wanted)
-        )  # a range with a float step has one frame more at times, there too
+        taken = self.sampling.count(frames, duration_us, self.temporal_patch_size)
+        if self.float_steps:
+            taken = math.ceil(frames / (frames / taken))
         cells = self._cells(width, height, self.video_min_pixels or self.min_pixels, self._frame_cap(taken))
         tokens = -(-taken // self.temporal_patch_size) * cells
         exact = known and self._accepts(width, height) and frames >= self.temporal_patch_size

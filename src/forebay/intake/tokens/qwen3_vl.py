@@ -41,7 +41,8 @@ class Qwen3VL(ImageRules, frozen=True, forbid_unknown_fields=True, kw_only=True)
     }
 
     engine_settings: ClassVar[Mapping[str, Mapping[str, Any]]] = {
-        "vllm": {"sampling": {"num_frames": 32, "short_by_rate": True}},  # its --media-io-kwargs, unless told otherwise
+        # Its --media-io-kwargs, unless told otherwise.
+        "vllm": {"sampling": {"num_frames": 32, "short_by_rate": True}},
         "llama.cpp": {"resizer": "llama.cpp"},
     }
 
