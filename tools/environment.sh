@@ -32,6 +32,8 @@ $pip install --upgrade 'pip>=25.1'
 cd "$here"
 if [ "$kind" = dev ]; then
     $pip install -e '.[demo,top,testing,bench]' --group dev
+    # The plug-in for vLLM is a package of its own; its tests need no vLLM.
+    $pip install -e ./integrations/vllm
 else
     $pip install -e '.[demo]'
 fi
