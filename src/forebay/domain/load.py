@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 
 import msgspec
+from msgspec.structs import astuple
 
 
 class Load(msgspec.Struct, frozen=True, gc=False):
@@ -41,24 +42,30 @@ AMOUNTS = Load.__struct_fields__[1:]
 
 COUNTERS = ("answered", "succeeded", "failed", "absent", "trials_passed", "trials_failed")
 
-_SUMMED = tuple(name for name in AMOUNTS if name not in {"head_us", "progressed_at", "cooling_until"})
+_FIRST_COUNTER = Load.__struct_fields__.index(COUNTERS[0])
 
 
 def together(slot: int, loads: Iterable[Load]) -> Load:
     """The load of several at one endpoint: sums, the oldest head, and the latest cool-down."""
     parts = tuple(loads)
-    heads = [load for load in parts if load.progressed_at]
-    oldest = min(heads, key=lambda load: load.progressed_at, default=None)
-    return Load(
-        slot,
-        head_us=oldest.head_us if oldest else 0,
-        progressed_at=oldest.progressed_at if oldest else 0,
-        cooling_until=max((load.cooling_until for load in parts), default=0),
-        **{name: sum(getattr(load, name) for load in parts) for name in _SUMMED},
-    )
+    if not parts:
+        return Load(slot)
+    sums = dict(zip(AMOUNTS, map(sum, zip(*(astuple(load)[1:] for load in parts), strict=True)), strict=True))
+    oldest = cooling_until = head_us = 0
+    for load in parts:
+        if load.progressed_at and not 0 < oldest <= load.progressed_at:
+            oldest, head_us = load.progressed_at, load.head_us
+        cooling_until = max(cooling_until, load.cooling_until)
+    sums |= {"head_us": head_us, "progressed_at": oldest, "cooling_until": cooling_until}
+    return Load(slot, **sums)
+
+
+def counters(load: Load) -> tuple[int, ...]:
+    """The values of COUNTERS."""
+    return tuple(astuple(load)[_FIRST_COUNTER:])
 
 
 def gained(before: Load, now: Load) -> tuple[int, ...]:
     """By how much each of COUNTERS has grown. One that is lower than before has begun anew, from 0."""
-    pairs = ((getattr(before, name), getattr(now, name)) for name in COUNTERS)
-    return tuple(new - old if new >= old else new for old, new in pairs)
+    pairs = zip(counters(before), counters(now), strict=True)
+    return tuple([new - old if new >= old else new for old, new in pairs])

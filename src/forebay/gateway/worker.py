@@ -16,6 +16,7 @@ from forebay.gateway.http1.connections import Connections
 from forebay.gateway.http1.upstream import Upstreams
 from forebay.gateway.ingress import Ingress
 from forebay.gateway.pools import PoolDirectory, PoolWire
+from forebay.gateway.seat import ALONE, Seat
 from forebay.runtime.driver import Driver, monotonic_us
 from forebay.telemetry.access_log import AccessLog
 from forebay.telemetry.desk import Desk
@@ -41,19 +42,32 @@ class Worker:
         assembly: Assembly,
         access_log: AccessLog | None = None,
         clock: Callable[[], int] = monotonic_us,
+        seat: Seat = ALONE,
     ) -> None:
-        """Put the rooms together; nothing is opened yet. Needs a running event loop. `clock` is in microseconds."""
+        """Put the rooms together; nothing is opened yet. Needs a running event loop.
+
+        `clock` is in microseconds. `seat` is this worker's place among several.
+        """
         loop = asyncio.get_running_loop()
         self.assembly = assembly
         self.draining = False
         self._loop = loop
-        self._server: asyncio.Server | None = None
+        self._servers: list[asyncio.Server] = []
         self._engines: dict[int, str] = {}  # as found out, by slot
         self.desk = Desk(_names(assembly), self.rows, clock, access_log)
-        self.conductor = Conductor(assembly.plan, seed=assembly.file.seed, at=clock())
-        self.driver = Driver(self.conductor, self.desk.observers, loop, clock)
+        self.conductor = Conductor(
+            assembly.plan,
+            seed=assembly.file.seed,
+            at=clock(),
+            worker=seat.worker,
+            workers=seat.workers,
+        )
+        self._seat = seat
+        mind, publish = seat.among_peers(self.conductor, self.conductor)
+        self.driver = Driver(mind, self.desk.observers, loop, clock, publish)
         self.upstreams = Upstreams(loop, connect_timeout_seconds=_longest_connect(assembly))
-        self.budget = BufferBudget(assembly.file.inbound.max_buffered_bytes)
+        inbound = seat.part_of(assembly.file.inbound)
+        self.budget = BufferBudget(inbound.max_buffered_bytes)
         self.gateway = Gateway(
             self.driver,
             self.upstreams,
@@ -63,15 +77,16 @@ class Worker:
             lambda model: self.desk.counters.gaps(model).add,
             self.budget,
         )
-        inbound = assembly.file.inbound
         self._ingress = Ingress(self.gateway, assembly.intake, inbound.max_body_bytes, assembly.keys)
         self._public = Connections(loop, self._ingress, inbound, self.budget)
 
     # --- life
 
-    async def serve(self, listener: socket.socket) -> None:
-        """Take connections from `listener`, which is bound, and begin to watch timeouts."""
-        self._server = await self._loop.create_server(self._public.protocol, sock=listener, backlog=BACKLOG)
+    async def serve(self, *listeners: socket.socket) -> None:
+        """Take connections from `listeners`, which are bound, and begin to watch timeouts."""
+        for listener in listeners:
+            server = await self._loop.create_server(self._public.protocol, sock=listener, backlog=BACKLOG)
+            self._servers.append(server)
         self.gateway.start()
         # What is here now lives as long as the process: the collector need not look at it again.
         gc.collect()
@@ -79,13 +94,13 @@ class Worker:
         # Requests leave no cycles worth a search every 700 allocations: that cost 3 % of the path.
         gc.set_threshold(GC_ALLOCATIONS)
 
-    async def drain(self) -> None:
+    async def drain(self, *, lag: bool = True) -> None:
         """Say that this worker is leaving, stop listening after the lag, and let open requests end within the grace."""
         self.draining = True
         self._public.draining = True
         settings = self.assembly.file.drain
-        await asyncio.sleep(settings.lag_seconds)
-        self._close_listener()
+        await asyncio.sleep(settings.lag_seconds if lag else 0)
+        self._close_listeners()
         self._public.close_idle()
         deadline = self._loop.time() + settings.grace_seconds
         while (self.gateway.exchanges or self._public.busy) and self._loop.time() < deadline:
@@ -94,7 +109,7 @@ class Worker:
 
     async def stop(self) -> None:
         """Close everything now. Requests that are still open are broken off."""
-        self._close_listener()
+        self._close_listeners()
         self.gateway.stop()
         self._public.abort_all()
         self.driver.close()
@@ -116,7 +131,7 @@ class Worker:
     def adopt(self, assembly: Assembly) -> None:
         """Live by a new plan, and by the new keys and limits. Requests that are open go on as they began."""
         self.assembly = assembly
-        inbound = assembly.file.inbound
+        inbound = self._seat.part_of(assembly.file.inbound)
         self._ingress.adopt(assembly.intake, inbound.max_body_bytes, assembly.keys)
         self._public.adopt(inbound)
         self.budget.max_bytes = inbound.max_buffered_bytes
@@ -172,9 +187,9 @@ class Worker:
             heartbeat_seconds=pool.file.heartbeat_seconds,
         )
 
-    def _close_listener(self) -> None:
-        if self._server is not None:
-            self._server.close()
+    def _close_listeners(self) -> None:
+        for server in self._servers:
+            server.close()
 
 
 def _longest_connect(assembly: Assembly) -> float:

@@ -7,11 +7,11 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any
 
-from forebay.conductor.commands import Abort, Command, Dispatch, Hold, Note, Reject, WakeAt
-from forebay.conductor.conductor import Conductor
+from forebay.conductor.commands import Abort, Command, Dispatch, Hold, Note, Publish, Reject, WakeAt
 from forebay.conductor.events import Event, Woke
+from forebay.domain.load import Load
 from forebay.domain.outcome import Outcome
-from forebay.runtime.front import Front, Observer
+from forebay.runtime.front import Front, Mind, Observer
 
 log = logging.getLogger(__name__)
 
@@ -30,15 +30,20 @@ class Driver:
 
     def __init__(
         self,
-        conductor: Conductor,
+        conductor: Mind,
         observer: Observer,
         loop: asyncio.AbstractEventLoop,
         clock: Callable[[], int] = monotonic_us,
+        publish: Callable[[Load], None] | None = None,
     ) -> None:
-        """`observer` hears every Note. The front is given later, by `attach`, since it needs the driver itself."""
+        """`observer` hears every Note, and `publish` tells the other workers of a load; without, there are none.
+
+        The front is given later, by `attach`, since it needs the driver itself.
+        """
         self.conductor = conductor
         self.clock = clock
         self._observer = observer
+        self._publish = publish
         self._loop = loop
         self._events: deque[Event] = deque()
         self._busy = False
@@ -54,6 +59,7 @@ class Driver:
             Abort: front.abort,
             Hold: front.hold,
             WakeAt: self._wake_at,
+            Publish: self._tell_peers,
         }
 
     def feed(self, event: Event) -> None:
@@ -86,6 +92,10 @@ class Driver:
             self._observer.ended(note.subject)
         else:
             self._observer.decided(note.subject)
+
+    def _tell_peers(self, command: Publish) -> None:
+        if self._publish is not None:
+            self._publish(command.load)
 
     def _wake_at(self, command: WakeAt) -> None:
         if self._wake is not None:

@@ -2,7 +2,8 @@
 
 from typing import Protocol
 
-from forebay.conductor.commands import Abort, Dispatch, Hold, Reject
+from forebay.conductor.commands import Abort, Command, Dispatch, Hold, Reject
+from forebay.conductor.events import Event
 from forebay.domain.outcome import Outcome
 from forebay.domain.placement import Decision
 
@@ -24,6 +25,14 @@ class Front(Protocol):
 
     def abort(self, command: Abort) -> None:
         """Close the attempt's connection, silently."""
+        ...
+
+
+class Mind(Protocol):
+    """Decides: a conductor, or one with something about it."""
+
+    def handle(self, event: Event) -> list[Command]:
+        """What to do about `event`, in order."""
         ...
 
 

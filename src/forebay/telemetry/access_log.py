@@ -7,16 +7,23 @@ A line never holds text, media, query strings or keys. Words that a client chose
 forge lines or drive a terminal are written as escapes.
 """
 
+import contextlib
 import functools
+import os
+import select
+import stat
+import sys
 import threading
 import time
 from collections import OrderedDict, deque
 from collections.abc import Callable
 from datetime import UTC, datetime
-from typing import BinaryIO
+from pathlib import Path
+from typing import BinaryIO, Protocol
 
 import msgspec
 
+from forebay.config.errors import ConfigError
 from forebay.domain.outcome import Outcome
 from forebay.domain.placement import Decision
 from forebay.telemetry.observer import Passage
@@ -26,6 +33,22 @@ MAX_WORD = 256
 
 MAX_OPEN = 65_536
 """Requests remembered between their decision and their passage; twice what one worker's bounds let in."""
+
+
+MOST_AT_ONCE = 1024 * 1024
+"""Bytes of one write to a file."""
+
+
+class Appendable(Protocol):
+    """What lines are written to."""
+
+    def write(self, data: bytes, /) -> int:
+        """Append whole lines."""
+        ...
+
+    def flush(self) -> None:
+        """Let them be seen."""
+        ...
 
 
 class Line(msgspec.Struct, frozen=True, gc=False):
@@ -57,6 +80,47 @@ class _Open(msgspec.Struct, gc=False):
     outcome: Outcome | None = None
 
 
+class WholeLines:
+    """A file that several processes append lines to: each write is of whole lines, so that none is torn by another's."""
+
+    def __init__(self, descriptor: int) -> None:
+        """Write to `descriptor`, which is left open."""
+        self._descriptor = descriptor
+        # Appends to a file are atomic whatever their size; those to a pipe up to so many bytes only (POSIX).
+        regular = stat.S_ISREG(os.fstat(descriptor).st_mode)
+        self._most_bytes = MOST_AT_ONCE if regular else select.PIPE_BUF
+
+    def write(self, data: bytes) -> int:
+        """Append whole lines. Raises OSError."""
+        begin = 0
+        while begin < len(data):
+            end = len(data)
+            if end - begin > self._most_bytes:
+                end = data.rfind(b"\n", begin, begin + self._most_bytes) + 1 or data.index(b"\n", begin) + 1
+            begin += os.write(self._descriptor, data[begin:end])
+        return begin
+
+    def flush(self) -> None:
+        """Nothing is held back."""
+
+
+def open_access_log(path: str, stack: contextlib.ExitStack, *, shared: bool = False) -> "AccessLog | None":
+    """The log at `path`: `stderr`, `stdout`, a file's path, or None for `off`. `stack` closes what is opened.
+
+    `shared` when other processes write there too. Raises ConfigError for a file that cannot be written.
+    """
+    if path == "off":
+        return None
+    if path in {"stderr", "stdout"}:
+        stream: BinaryIO = getattr(sys, path).buffer
+    else:
+        try:
+            stream = stack.enter_context(Path(path).open("ab"))  # noqa: SIM115 - the stack closes it
+        except OSError as error:
+            raise ConfigError("access_log.path", str(error)) from None
+    return AccessLog(WholeLines(stream.fileno()) if shared else stream)
+
+
 class AccessLog:
     """Writes to `stream`, a binary file that `close` leaves open. `now` is seconds since the epoch.
 
@@ -65,7 +129,7 @@ class AccessLog:
 
     def __init__(
         self,
-        stream: BinaryIO,
+        stream: "Appendable",
         *,
         capacity: int = 16_384,
         flush_seconds: float = 0.2,

@@ -9,12 +9,13 @@ from prometheus_client.metrics_core import Metric
 from forebay.telemetry.access_log import AccessLog
 from forebay.telemetry.counters import Counters
 from forebay.telemetry.decisions import DecisionLog
-from forebay.telemetry.endpoints_json import EndpointRow, rendered
+from forebay.telemetry.endpoints_json import EndpointRow, fleet
 from forebay.telemetry.explain import explained
 from forebay.telemetry.observer import Observer, Observers
 from forebay.telemetry.plan_families import PlanStatus, plan_families
 from forebay.telemetry.prometheus import ForebayCollector, exposition
 from forebay.telemetry.served import served
+from forebay.telemetry.worker_families import ALONE, worker_families
 
 
 class Desk:
@@ -43,7 +44,7 @@ class Desk:
         self._clock = clock
         self.plan_status: Callable[[], PlanStatus] | None = None
         self._collector = ForebayCollector(
-            lambda: self.counters.tally, rows, clock, self._losses, self._plan_families
+            lambda: self.counters.tally, rows, clock, self.losses, self._families
         )
 
     def metrics(self, accept: str) -> tuple[str, bytes]:
@@ -52,12 +53,11 @@ class Desk:
 
     def endpoints(self) -> dict[str, Any]:
         """Return JSON-ready values for `/forebay/endpoints`."""
-        at = self._clock()
-        found = rendered(self._rows(), at)
-        lately = served(self.decisions.newest_first(), at)
-        for row in found["endpoints"]:
-            row["served"] = lately.get(row["name"])
-        return found
+        return fleet(self._rows(), self.served(), self._clock())
+
+    def served(self) -> dict[str, dict[str, Any]]:
+        """Return what each endpoint has served lately, by its name."""
+        return served(self.decisions.newest_first(), self._clock())
 
     def decision(self, request_id: str) -> dict[str, Any] | None:
         """Return JSON-ready values for `/forebay/decisions/<request-id>`, None when it is not, or no longer, known."""
@@ -74,10 +74,12 @@ class Desk:
         if self.access_log is not None:
             self.access_log.close()
 
-    def _plan_families(self) -> Iterable[Metric]:
-        return () if self.plan_status is None else plan_families(self.plan_status())
+    def _families(self) -> Iterable[Metric]:
+        plan = () if self.plan_status is None else plan_families(self.plan_status())
+        return itertools.chain(plan, worker_families(ALONE))
 
-    def _losses(self) -> dict[str, int]:
+    def losses(self) -> dict[str, int]:
+        """Return what telemetry itself has lost, by the family's name."""
         losses = {"forebay_observer_errors": self.observers.errors}
         if self.access_log is not None:
             losses["forebay_access_log_dropped"] = self.access_log.dropped

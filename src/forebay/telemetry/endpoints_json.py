@@ -1,7 +1,7 @@
 """The fleet as it is believed to be, for `/forebay/endpoints`. Pure. Unknown is null, and never zero."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -49,6 +49,14 @@ class EndpointRow(msgspec.Struct, frozen=True):
 def rendered(rows: Iterable[EndpointRow], at: int) -> dict[str, Any]:
     """Return all rows as JSON-ready values. `at` is now, in the microseconds that `viewed_at` is in."""
     return {"at_us": at, "endpoints": [rendered_row(row, at) for row in rows]}
+
+
+def fleet(rows: Iterable[EndpointRow], served: Mapping[str, Any], at: int) -> dict[str, Any]:
+    """Return all rows, each with what its endpoint has `served` lately: the whole page."""
+    page = rendered(rows, at)
+    for row in page["endpoints"]:
+        row["served"] = served.get(row["name"])
+    return page
 
 
 def rendered_row(row: EndpointRow, at: int) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 import statistics
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from forebay.domain.outcome import Ending, Outcome
@@ -27,6 +27,29 @@ def served(stories: Iterable[Story], at: int) -> dict[str, dict[str, Any]]:
             ended[outcome.endpoint].append(outcome)
     seconds = max(min(at - begun, WINDOW_US), 1_000_000) / 1e6
     return {endpoint: _row(outcomes, seconds) for endpoint, outcomes in ended.items()}
+
+
+def together(parts: Iterable[Mapping[str, dict[str, Any]]]) -> dict[str, dict[str, Any]]:
+    """Return what several workers have served, as one. Medians are averaged, each weighted by what it is the median of."""
+    by_endpoint: defaultdict[str, list[dict[str, Any]]] = defaultdict(list)
+    for part in parts:
+        for endpoint, row in part.items():
+            by_endpoint[endpoint].append(row)
+    return {endpoint: _sum(rows) for endpoint, rows in by_endpoint.items()}
+
+
+def _sum(rows: list[dict[str, Any]]) -> dict[str, Any]:
+    medians = [
+        (row["ttft_p50_ms"], row["finished"] + row["failed"]) for row in rows if row["ttft_p50_ms"] is not None
+    ]
+    weight = sum(weight for _, weight in medians)
+    return {
+        "window_seconds": max(row["window_seconds"] for row in rows),
+        "finished": sum(row["finished"] for row in rows),
+        "failed": sum(row["failed"] for row in rows),
+        "ttft_p50_ms": sum(median * count for median, count in medians) / weight if weight else None,
+        "output_tokens_per_second": sum(row["output_tokens_per_second"] for row in rows),
+    }
 
 
 def _row(outcomes: list[Outcome], seconds: float) -> dict[str, Any]:

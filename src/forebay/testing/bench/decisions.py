@@ -4,6 +4,7 @@ import statistics
 import time
 from random import Random
 
+from forebay.conductor.peers import Peers
 from forebay.conductor.pool import Pool
 from forebay.placement.catalogue import PROFILES
 from forebay.testing.bench.results import DecisionTime
@@ -23,7 +24,7 @@ def measure_decisions() -> list[DecisionTime]:
 
 
 def _median_us(name: str, endpoints: int) -> float:
-    found = Pool(pool(endpoints, profile=profile(name)), 0, fresh=False)
+    found = Pool(pool(endpoints, profile=profile(name)), Peers(0, 1), 0, fresh=False)
     for slot in found.slots():
         found.viewed(view(slot, running=float(slot % 7), waiting=float(slot % 3), kv_usage=slot % 10 / 10), 0)
     asked = request(media=(picture(),), prefix_blocks=(1, 2), prefix_tokens=(64, 464))
