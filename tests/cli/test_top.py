@@ -198,7 +198,9 @@ class TestAsking:
             assert [request["request_id"] for request in told["requests"]] == ["seen-in-top"]
             assert {endpoint["url"] for endpoint in told["endpoints"]} == {one.url, two.url}
             await top("--svg", str(tmp_path / "top.svg"))
-            assert "seen" in (tmp_path / "top.svg").read_text()
+            svg = (tmp_path / "top.svg").read_text()
+            assert "seen-in-top" in svg
+            assert "font-face" not in svg, "nothing is fetched from a stranger"
 
     def test_without_a_gateway_the_error_says_where_and_what_to_do(self, capsys):
         assert main(["top", "--once", "--admin", "127.0.0.1:9"]) == 1

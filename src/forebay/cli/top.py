@@ -1,6 +1,7 @@
 """`forebay top`: pools, endpoints and decisions of a running gateway, live in a terminal."""
 
 import argparse
+import re
 import sys
 import time
 from pathlib import Path
@@ -13,6 +14,9 @@ if TYPE_CHECKING:
 
 PICTURE_COLUMNS = 150
 """Wide enough for every column."""
+
+# A picture in a ticket should not fetch fonts from a stranger's host; viewers have a monospaced one of their own.
+_FONT_FACES = re.compile(r"@font-face \{.*?\}", re.DOTALL)
 
 
 def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -90,7 +94,8 @@ def _picture(picture: Picture, path: Path) -> int:
     with Path("/dev/null").open("w") as nowhere:
         console = Console(file=nowhere, record=True, width=PICTURE_COLUMNS, force_terminal=True)
         console.print(frame(picture, console.width))
-    path.write_text(console.export_svg(title="forebay top"), encoding="utf-8")
+    svg = _FONT_FACES.sub("", console.export_svg(title="forebay top"))
+    path.write_text(svg, encoding="utf-8")
     return 0
 
 
