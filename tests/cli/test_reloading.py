@@ -15,13 +15,13 @@ from forebay.config.document import Document
 from forebay.gateway.station import Station
 
 
-def write(path, *ports, **settings):
+def write(path, *ports, pool=None, **settings):
     """A configuration of endpoints at these ports; nobody needs to answer there."""
     endpoints = [{"url": f"http://127.0.0.1:{port}"} for port in ports]
     file = {
         "listen": "127.0.0.1:0",
         "admin": "127.0.0.1:0",
-        "pools": [{"model": "m", "endpoints": endpoints}],
+        "pools": [{"model": "m", "endpoints": endpoints, **(pool or {})}],
     }
     path.with_suffix(".new").write_text(json.dumps(file | settings))
     path.with_suffix(".new").rename(path)
@@ -78,6 +78,28 @@ async def test_a_watched_file_and_the_keys_that_it_names(tmp_path):
             keys.write_text("two")
             await until(lambda: station.assembly.keys.admits(b"Bearer two", None))
             assert not station.assembly.keys.admits(b"Bearer one", None)
+
+
+async def test_a_served_models_file_that_changes_is_read_anew(tmp_path):
+    path, served = tmp_path / "f.yaml", tmp_path / "served"
+    served.mkdir()
+    (served / "preprocessor_config.json").write_text('{"max_pixels": 50176}')
+    write(path, 1, pool={"family": "qwen2-vl", "preprocessor_config": "served"})
+
+    def max_pixels(station):
+        return station.assembly.pools[0].family.on("vllm").max_pixels
+
+    async with serving(path) as station:
+        assert max_pixels(station) == 50_176
+        with reloading(station, path, 0.005):
+            async with asyncio.timeout(30):
+                for more in itertools.count(1):  # the first look may come after the first change
+                    fresh = served / "fresh"
+                    fresh.write_text(json.dumps({"max_pixels": 50_176 + more}))
+                    fresh.rename(served / "preprocessor_config.json")
+                    await asyncio.sleep(0.01)
+                    if max_pixels(station) > 50_176:
+                        break
 
 
 def test_only_a_file_can_be_watched(capsys):

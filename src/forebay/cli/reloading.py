@@ -37,7 +37,8 @@ def reloading(gateway: Reloadable, watched: Path | None, seconds: float = WATCH_
         task.add_done_callback(tasks.discard)
 
     def paths() -> Iterable[str]:
-        return (str(watched), *gateway.assembly.secret_files())
+        beside = (str(watched.parent / path) for path in gateway.assembly.recipe.beside) if watched else ()
+        return (str(watched), *gateway.assembly.secret_files(), *beside)
 
     loop.add_signal_handler(signal.SIGHUP, begin)
     if watched is not None:
