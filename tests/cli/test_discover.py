@@ -113,8 +113,8 @@ async def test_a_triton_without_its_openai_frontend_is_refused_with_the_cure(eng
     async def triton(request):
         if request.path == "/v2":
             return web.json_response({"name": "triton", "version": "2.51.0"})
-        if request.path == "/v2/repository/index":
-            return web.json_response([{"name": "m", "version": "1", "state": "READY"}])
+        if request.path == "/v2/models/stats":
+            return web.json_response({"model_stats": [{"name": "m", "version": "1"}]})
         return web.Response(status=404)
 
     url = await engine(triton)

@@ -188,7 +188,7 @@ async def test_a_sleeping_engine_takes_no_new_request(bench, vllm):
 
 
 async def test_an_engine_that_is_not_set_up_for_requests_says_so_once(bench):
-    made = bench({"/v2/health/ready": 200, "/v2/repository/index": [{"name": "m"}]}, "triton")
+    made = bench({"/v2/health/ready": 200, "/v2/models/stats": {"model_stats": [{"name": "m"}]}}, "triton")
     for minutes in range(3):
         view = await made.look(minutes * 60 * SECOND)
     assert (view.models, view.abilities) == (("m",), Ability(0))

@@ -1,8 +1,8 @@
 import pytest
 
-from forebay.domain.ability import Ability
+from forebay.domain.ability import ANY_FORMAT, Ability
 from forebay.fleet.adapters import BY_ENGINE, adapter_of
-from forebay.fleet.adapters.base import ANY_FORMAT, ANY_MEDIA, Identity
+from forebay.fleet.adapters.base import ANY_MEDIA, Identity
 
 VLLM, LLAMA, GENERIC, SGLANG, TRITON, OPENVINO, TGI = (
     BY_ENGINE[name] for name in ("vllm", "llama.cpp", "generic", "sglang", "triton", "openvino", "tgi")
@@ -117,7 +117,13 @@ async def test_a_length_that_is_none_is_unknown(calling, length):
 
 
 def test_an_engine_that_nobody_knows_is_asked_like_any():
-    assert adapter_of("") is adapter_of("tomorrow") is GENERIC
+    assert adapter_of("tomorrow") is GENERIC
+
+
+@pytest.mark.parametrize("path", ["/health", "/health/ready", "/v2/health/ready", "/v1/models"])
+async def test_an_undeclared_engine_lives_by_any_sign_of_life(calling, path):
+    assert await adapter_of("").healthy(calling({path: {}}))
+    assert not await adapter_of("").healthy(calling({}))
 
 
 SGLANG_INFO = {
@@ -178,26 +184,21 @@ async def test_triton_with_its_openai_frontend_is_asked_like_any(calling):
 
 
 async def test_triton_without_its_frontend_has_models_and_can_take_no_request(calling):
-    index = [
-        {"name": "double", "version": "1", "state": "READY"},
-        {"name": "double", "version": "2"},
-        {"name": "broken", "state": "UNAVAILABLE"},
-        "none",
-    ]
-    found = await TRITON.identify(calling({"/v2/repository/index": index}))
+    loaded = [{"name": "double", "version": "1"}, {"name": "double", "version": "2"}, {"name": 5}, "none"]
+    found = await TRITON.identify(calling({"/v2/models/stats": {"model_stats": loaded}}))
     assert (found.models, found.abilities) == (("double",), Ability(0))
     assert "OpenAI frontend" in found.advice
 
 
-@pytest.mark.parametrize("index", [{"error": "restricted"}, 403, b"text"])
-async def test_triton_that_keeps_its_index_to_itself_has_unknown_models(calling, index):
-    found = await TRITON.identify(calling({"/v2/repository/index": index}))
+@pytest.mark.parametrize("answer", [{"error": "restricted"}, 403, b"text"])
+async def test_triton_that_keeps_its_models_to_itself_has_unknown_ones(calling, answer):
+    found = await TRITON.identify(calling({"/v2/models/stats": answer}))
     assert (found.models, found.abilities) == (None, Ability(0))
 
 
 async def test_silence_is_not_a_triton_without_its_frontend(calling):
-    assert await TRITON.identify(calling({"/v1/models": None, "/v2/repository/index": None})) == Identity()
-    assert (await TRITON.identify(calling({"/v1/models": 401, "/v2/repository/index": []}))).advice == ""
+    assert await TRITON.identify(calling({"/v1/models": None, "/v2/models/stats": None})) == Identity()
+    assert (await TRITON.identify(calling({"/v1/models": 401, "/v2/models/stats": {}}))).advice == ""
 
 
 OVMS_MODELS = {"object": "list", "data": [{"id": "qwen3-vl", "object": "model", "owned_by": "OVMS"}]}

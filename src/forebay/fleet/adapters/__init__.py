@@ -18,5 +18,5 @@ BY_ENGINE: dict[str, Adapter] = {adapter.dialect.engine: adapter for adapter in 
 
 
 def adapter_of(engine: str) -> Adapter:
-    """Return the adapter of that engine, or the generic one for any other."""
-    return BY_ENGINE.get(engine, generic.ADAPTER)
+    """Return the adapter of that engine, or the generic one for any other; for none, the one that finds it alive."""
+    return BY_ENGINE.get(engine, generic.ADAPTER if engine else generic.UNDECLARED)

@@ -7,7 +7,7 @@ health, its models and its load are read all the same, and no request is sent th
 from typing import Any
 
 from forebay.domain.ability import Ability
-from forebay.fleet.adapters.base import Identity
+from forebay.fleet.adapters.base import Identity, at
 from forebay.fleet.adapters.generic import OpenAIAdapter
 from forebay.fleet.caller import Caller, Reply
 from forebay.fleet.dialects import triton
@@ -16,25 +16,26 @@ NO_API = "speaks KServe's protocol only, so that it is sent no request: start Tr
 
 
 class TritonAdapter(OpenAIAdapter):
-    """Asks /v2/repository/index where there is no /v1/models."""
+    """Asks /v2/models/stats where there is no /v1/models."""
 
     async def identify(self, call: Caller) -> Identity:
         """List the models."""
         found = await super().identify(call)
         if found.models is not None or found.refused:
             return found
-        index = await call("/v2/repository/index", b'{"ready": true}')
-        if index is None or not index.offered:
+        # What is loaded. The repository's index names what could be, and nothing that was loaded over the network.
+        loaded = await call("/v2/models/stats")
+        if loaded is None or not loaded.offered:
             return found
-        return Identity(models=_ready(index), abilities=Ability(0), advice=NO_API)
+        return Identity(models=_names(loaded), abilities=Ability(0), advice=NO_API)
 
 
-def _ready(index: Reply) -> tuple[str, ...] | None:
-    listed: Any = index.json()
+def _names(loaded: Reply) -> tuple[str, ...] | None:
+    listed: Any = at(loaded.json(), "model_stats")
     if not isinstance(listed, list):
         return None
-    rows = [row for row in listed if isinstance(row, dict) and row.get("state", "READY") == "READY"]
-    return tuple(dict.fromkeys(row["name"] for row in rows if isinstance(row.get("name"), str)))
+    names = [at(row, "name") for row in listed]
+    return tuple(dict.fromkeys(name for name in names if isinstance(name, str)))
 
 
 ADAPTER = TritonAdapter(triton.DIALECT, health_paths=("/health/ready", "/v2/health/ready"))
