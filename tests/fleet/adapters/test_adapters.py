@@ -1,8 +1,8 @@
 import pytest
 
-from forebay.domain.ability import ANY_FORMAT, Ability
+from forebay.domain.ability import Ability
 from forebay.fleet.adapters import BY_ENGINE, adapter_of
-from forebay.fleet.adapters.base import ANY_MEDIA, Identity
+from forebay.fleet.adapters.base import ANY_FORMAT, ANY_MEDIA, Identity
 
 VLLM, LLAMA, GENERIC, SGLANG, TRITON, OPENVINO, TGI = (
     BY_ENGINE[name] for name in ("vllm", "llama.cpp", "generic", "sglang", "triton", "openvino", "tgi")
