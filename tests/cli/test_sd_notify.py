@@ -1,0 +1,25 @@
+"""What a service manager is told."""
+
+import socket
+import uuid
+
+import pytest
+
+from forebay.cli.sd_notify import READY, sd_notify
+
+
+@pytest.mark.parametrize("abstract", [True, False])
+def test_the_manager_hears_it_at_a_path_or_an_abstract_name(abstract, tmp_path, monkeypatch):
+    name = f"forebay-{uuid.uuid4()}"
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
+        manager.bind(f"\0{name}" if abstract else str(tmp_path / "notify"))
+        manager.settimeout(30)
+        monkeypatch.setenv("NOTIFY_SOCKET", f"@{name}" if abstract else str(tmp_path / "notify"))
+        sd_notify(READY)
+        assert manager.recv(100) == b"READY=1"
+
+
+@pytest.mark.parametrize("address", ["", "somewhere/else", "/nobody/listens"])
+def test_without_a_manager_nothing_happens(address, monkeypatch):
+    monkeypatch.setenv("NOTIFY_SOCKET", address)
+    sd_notify(READY)
