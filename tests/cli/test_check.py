@@ -104,3 +104,13 @@ pools:
         "  family qwen2-vl, named by `family`\n    max_pixels 100352 by `family`, in place of 12845056\n  profile"
         in out
     )
+
+
+def test_a_name_that_the_files_contradict_is_told(tmp_path, capsys):
+    (tmp_path / "config.json").write_text('{"model_type": "qwen3_vl"}')
+    path = tmp_path / "f.yaml"
+    path.write_text(
+        "pools:\n  - {model: qwen2-vl, preprocessor_config: ., endpoints: [{url: 'http://h:1'}]}\n"
+    )
+    assert main(["check", str(path)]) == 0
+    assert "<- the model's files say qwen3-vl: set `family`" in capsys.readouterr().out

@@ -183,3 +183,24 @@ def test_grids_are_read_as_lists(tmp_path):
     assert family_of(tmp_path, model="llava-next").on("").grid_pinpoints == ((336, 672), (672, 0))
     model_in(tmp_path / "served", preprocessor_config={"image_grid_pinpoints": [[336, "x"]]})
     assert "at `image_grid_pinpoints`" in fault(tmp_path, model="llava-next")
+
+
+def test_parameters_without_a_name_go_to_the_family_that_is_found_out(tmp_path):
+    model_in(
+        tmp_path / "served", config={"model_type": "qwen2_vl"}, preprocessor_config={"min_pixels": 6_272}
+    )
+    family = family_of(tmp_path, family={"max_pixels": 50_176})
+    assert (family.name, family.found_by) == ("qwen2-vl", "served/config.json")
+    assert (family.on("").min_pixels, family.on("").max_pixels) == (6_272, 50_176)
+    assert "did you mean `max_pixels`?" in fault(tmp_path, family={"max_pixel": 1})
+    nobody = fault(tmp_path, preprocessor_config="", family={"max_pixels": 1})
+    assert "neither the model's name nor its files: add `name`" in nobody
+
+
+@pytest.mark.parametrize(
+    ("model", "model_type", "doubt"),
+    [("qwen2-vl", "qwen3_vl", "qwen3-vl"), ("qwen2-vl", "qwen2_5_vl", ""), ("mistral-small-3.1", "pixtral", ""), ("qwen2-vl", "", "")],
+)  # fmt: skip
+def test_files_that_disagree_with_the_models_name_raise_a_doubt(model, model_type, doubt, tmp_path):
+    model_in(tmp_path / "served", config={"model_type": model_type})
+    assert family_of(tmp_path, model=model).doubt == doubt

@@ -2,11 +2,12 @@
 
 import inspect
 import json
+from collections.abc import Iterable, Mapping
 
 from forebay.domain.ability import MODALITIES, names
 from forebay.intake.tokens.family import MediaCost, Rules
 from forebay.intake.tokens.registry import FAMILIES, build
-from forebay.intake.tokens.sampling import FrameSampling
+from forebay.intake.tokens.sampling import AssumedClip, FrameSampling
 from pages.settings import settings_table
 from pages.text import prose, table
 
@@ -32,11 +33,21 @@ def families() -> str:
     text += "## Sounds and clips\n\n" + table(["Family", *(title for title, _ in lengths)], rows)
     for cls in dict.fromkeys(FAMILIES.values()):
         text += _section(cls)
-    return text + f"## Sampling of clips\n\n{prose(FrameSampling)}{settings_table(FrameSampling)}"
+    text += f"## Sampling of clips\n\n{prose(FrameSampling)}{settings_table(FrameSampling)}"
+    return text + f"## Clips of unknown measures\n\n{prose(AssumedClip)}{settings_table(AssumedClip)}"
 
 
 def _tokens(cost: MediaCost) -> str:
     return f"{cost.tokens} across" if cost.cross_attended else str(cost.tokens)
+
+
+def _read_at(places_of: Mapping[str, Iterable[str]]) -> str:
+    return ", ".join(_place(parameter, tuple(places)) for parameter, places in places_of.items())
+
+
+def _place(parameter: str, places: tuple[str, ...]) -> str:
+    at = " or ".join(f"`{place}`" for place in places)
+    return at if places == (parameter,) else f"`{parameter}` at {at}"
 
 
 def _section(cls: type[Rules]) -> str:
@@ -44,6 +55,9 @@ def _section(cls: type[Rules]) -> str:
     takes = ", ".join(names(each)[0] for each in MODALITIES if each in cls.abilities)
     source = " ".join((inspect.getmodule(cls).__doc__ or "").split())
     text = f"## {title}\n\n{source}\n\n{prose(cls)}Takes: {takes}.\n\n{settings_table(cls)}"
+    for files, places_of in (("", cls.configured_at), (", for clips", cls.clips_configured_at)):
+        if places_of:
+            text += f"In the served model's files{files}: {_read_at(places_of)}.\n\n"
     for engine, departs in cls.engine_settings.items():
         words = ", ".join(f"`{key}` is `{json.dumps(value)}`" for key, value in departs.items())
         text += f"On `{engine}`: {words}, unless the pool's settings say otherwise.\n\n"

@@ -68,7 +68,8 @@ def _family(family: PoolFamily) -> list[str]:
     """The token rules, what named them, and each parameter that differs from the published checkpoints'."""
     if not family.found_by:
         return ["  family generic  <- not recognised: media are priced approximately; set `family`"]
-    lines = [f"  family {family.name}, named by {family.found_by}"]
+    doubt = f"  <- the model's files say {family.doubt}: set `family`" if family.doubt else ""
+    lines = [f"  family {family.name}, named by {family.found_by}{doubt}"]
     usual = FAMILIES[family.name]()
     stated = {parameter: (each.value, each.file) for parameter, each in family.stated.items()}
     given = {parameter: (value, BY_SETTING) for parameter, value in family.given.items()}

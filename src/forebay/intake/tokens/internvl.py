@@ -24,7 +24,7 @@ class InternVL(ImageRules, frozen=True, forbid_unknown_fields=True, kw_only=True
     name: ClassVar[str] = "internvl"
     abilities: ClassVar[Ability] = Ability.IMAGE | Ability.VIDEO
     configured_at: ClassVar[Mapping[str, tuple[str, ...]]] = {
-        "tile_size": ("size.height",),
+        "tile_size": ("force_image_size", "size.height"),
         "min_tiles": ("min_patches", "min_dynamic_patch"),
         "max_tiles": ("max_patches", "max_dynamic_patch"),
         "thumbnail": ("use_thumbnail",),
