@@ -31,7 +31,7 @@ echo "Preparing $(basename "$venv") for $kind (about a minute the first time) ..
 $pip install --upgrade 'pip>=25.1'
 cd "$here"
 if [ "$kind" = dev ]; then
-    $pip install -e '.[demo,top,testing,bench]' --group dev
+    $pip install -e '.[demo,top,completion,testing,bench]' --group dev
     # The plug-in for vLLM is a package of its own; its tests need no vLLM.
     $pip install -e ./integrations/vllm
 else

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from forebay import __version__
 
-COMMANDS = ("serve", "check", "demo", "explain", "top", "bench")
+COMMANDS = ("serve", "check", "demo", "explain", "top", "bench", "completion")
 
 
 def build_parser(commands: Sequence[str] = COMMANDS) -> argparse.ArgumentParser:
