@@ -59,7 +59,8 @@ class PoolFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     aliases: tuple[Name, ...] = ()
     # Where its replicas answer.
     endpoints: Annotated[tuple[EndpointFile, ...], msgspec.Meta(min_length=1)]
-    # A family's name, or a mapping with `name` and its parameters; found out from the model's name when left out.
+    # A family's name, or a mapping with `name` and its parameters. The name is found out when left out, from the model's
+    # name or its files.
     family: str | dict[str, Any] = ""
     # The served model's folder, or its preprocessor_config.json, relative to this file: what it states of pictures, sounds
     # and clips goes before the family's defaults, and after the parameters given with `family`. Nothing is read without.
