@@ -9,6 +9,7 @@ from forebay.config.document import Document
 from forebay.config.errors import ConfigError
 from forebay.config.schema import EndpointFile
 from forebay.config.slots import SlotBook
+from forebay.domain.ability import Ability
 
 FILE = """\
 pools:
@@ -92,3 +93,19 @@ def test_an_entry_names_one_source(entry, words):
     assert str(raised.value).startswith("f.yaml:3:")
     assert ": pools[0].endpoints[0]" in str(raised.value)
     assert words in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("written", "formats"),
+    [("", None), ("[]", Ability(0)), ("[jpeg, webp]", Ability.JPEG | Ability.WEBP)],
+)
+def test_image_formats_are_flags_or_unstated(written, formats):
+    line = f"image_formats: {written}" if written else ""
+    text = f"pools: [{{model: m, endpoints: [{{url: http://h:1, {line}}}]}}]"
+    assert assemble(Document(text)).plan.pools[0].endpoints[0].image_formats == formats
+
+
+def test_an_image_format_that_nobody_knows_is_refused_with_its_place():
+    text = "pools: [{model: m, endpoints: [{url: http://h:1, image_formats: [jpeg, jpg]}]}]"
+    with pytest.raises(ConfigError, match=r"image_formats\[1\]"):
+        assemble(Document(text))

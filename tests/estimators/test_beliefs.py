@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from forebay.domain.ability import Ability, Role
+from forebay.domain.ability import ANY_FORMAT, Ability, Role
 from forebay.domain.cost import Cost
 from forebay.domain.endpoint import Endpoint, EndpointView
 from forebay.domain.request import Demand
@@ -48,6 +48,31 @@ def test_an_endpoint_starts_as_declared_and_otherwise_unknown():
         "gap_p95_us",
     }  # fmt: skip
     assert e.abilities & int(Ability.AVIF)
+
+
+FORMATS = int(ANY_FORMAT)
+STATED = Ability.JPEG | Ability.WEBP
+
+
+def test_declared_image_formats_stand_in_place_of_those_seen():
+    beliefs = beliefs_of(1, image_formats=STATED)
+    e = beliefs.row(0)
+    assert e.abilities & FORMATS == STATED
+    assert e.abilities & int(Ability.CHAT | Ability.AUDIO)
+    for seen in (Ability.CHAT | Ability.AVIF, Ability.CHAT):
+        beliefs.viewed(EndpointView(0, abilities=seen), 0)
+        assert e.abilities == Ability.CHAT | STATED
+    beliefs.viewed(EndpointView(0), 0)
+    assert (e.abilities & FORMATS, e.abilities | FORMATS) == (STATED, -1)
+
+
+def test_image_formats_that_are_declared_anew_count_at_once():
+    beliefs = beliefs_of(1)
+    beliefs.viewed(EndpointView(0, abilities=Ability.CHAT | Ability.AVIF), 0)
+    beliefs.redeclare(Endpoint(0, "e0", "", image_formats=Ability(0)), CAPACITY)
+    assert beliefs.row(0).abilities == Ability.CHAT
+    beliefs.redeclare(Endpoint(0, "e0", ""), CAPACITY)
+    assert beliefs.row(0).abilities == Ability.CHAT | Ability.AVIF
 
 
 def test_unstated_topology_and_bounds_are_unknown_and_infinite():

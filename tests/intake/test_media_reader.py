@@ -30,7 +30,7 @@ def png(width, height, padding=0):
         ("p10_heic_64x48.heic", "image/heic", Ability.HEIC),
         ("p10_avif_64x48.avif", "image/avif", Ability.AVIF),
         ("p10_tiff_be_64x48.tif", "image/tiff", Ability.TIFF),
-        ("p10_cmyk_64x48.jpg", "image/jpeg", Ability(0)),
+        ("p10_cmyk_64x48.jpg", "image/jpeg", Ability.JPEG),
     ],
 )
 def test_p10_formats_are_needs(read, chat, case, name, mime, need):

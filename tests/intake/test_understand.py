@@ -11,7 +11,7 @@ def test_p01_parameters_of_a_data_url(read, case):
     request = read(body).request
     item = request.media[0]
     assert (item.mime, item.width, item.height, item.tokens, item.exact) == ("image/png", 280, 140, 50, True)
-    assert request.needs == Ability.TEXT | Ability.CHAT | Ability.IMAGE
+    assert request.needs == Ability.TEXT | Ability.CHAT | Ability.IMAGE | Ability.PNG
     assert request.body_bytes == len(body)
 
 

@@ -2,7 +2,7 @@
 
 import msgspec
 
-from forebay.domain.ability import Ability, names
+from forebay.domain.ability import ANY_FORMAT, Ability, names
 from forebay.domain.outcome import FailureKind
 
 
@@ -42,7 +42,6 @@ SATURATED = Answer(503, "rejected-saturated", "every endpoint is full, and so is
 TTL_EXPIRED = Answer(503, "rejected-ttl-expired", "the request waited too long for a place")
 UNKNOWN_MODEL = Answer(404, "model-not-found", "no pool serves this model")
 NOT_CAPABLE = Answer(400, "rejected-not-capable", "no endpoint of this model can take this kind of input")
-FORMATS = Ability.WEBP | Ability.TIFF | Ability.HEIC | Ability.AVIF
 TOO_LONG = Answer(400, "context-length-exceeded", "the prompt is longer than any endpoint's context")
 
 
@@ -57,7 +56,7 @@ def too_large_for_encoder(item_tokens: int, budget_tokens: int) -> Answer:
 
 def not_capable(missing: Ability) -> Answer:
     """What to say when no endpoint has every ability that a request needs. `missing` are those that none has at all."""
-    formats = missing & FORMATS
+    formats = missing & ANY_FORMAT
     if formats:
         listed = ", ".join(f"image/{name}" for name in names(formats))
         return Answer(400, "unsupported-image-format", f"no endpoint of this model takes {listed}")

@@ -1,5 +1,7 @@
 """From the endpoints of a file, and those that were found since, to the plan's."""
 
+import functools
+import operator
 from collections.abc import Iterable, Iterator
 
 import msgspec
@@ -10,7 +12,7 @@ from forebay.config.document import Document
 from forebay.config.errors import ConfigError
 from forebay.config.schema import EndpointFile
 from forebay.config.slots import SlotBook
-from forebay.domain.ability import Role
+from forebay.domain.ability import IMAGE_FORMATS, Ability, Role
 from forebay.domain.endpoint import Endpoint
 
 ROLES = {"all": Role.ALL, "encode": Role.ENCODE, "prefill": Role.PREFILL, "decode": Role.DECODE}
@@ -68,7 +70,14 @@ class Endpoints:
             max_in_flight=file.max_in_flight,
             metrics_port=file.metrics_port,
             encoder_budget_tokens=file.encoder_budget_tokens,
+            image_formats=_formats(file.image_formats),
         )
+
+
+def _formats(names: Iterable[str] | None) -> Ability | None:
+    if names is None:
+        return None
+    return functools.reduce(operator.or_, (IMAGE_FORMATS[f"image/{name}"] for name in names), Ability(0))
 
 
 def _filled(found: EndpointFile, template: EndpointFile) -> EndpointFile:

@@ -19,6 +19,7 @@ from forebay.domain.bounds import AtLeastOne, Count, NotNegative
 from forebay.estimators.residency import ResidencySettings
 from forebay.intake.settings import IntakeSettings, MediaUrlSettings
 
+ImageFormat = Literal["jpeg", "png", "gif", "bmp", "webp", "tiff", "heic", "avif"]
 Name = Annotated[str, msgspec.Meta(min_length=1, max_length=256)]
 
 
@@ -48,6 +49,9 @@ class EndpointFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_o
     # Most tokens of one picture, sound or clip that its encoder takes (vLLM: max_num_encoder_input_tokens, by default its
     # max_num_batched_tokens); 0 for no bound. Engines set that room aside at their start, and do not tell how much.
     encoder_budget_tokens: Count = 0
+    # Image formats that it decodes, as [jpeg, png, webp]: pictures in others go elsewhere, or are refused. When left out, what
+    # its kind of engine is known to decode.
+    image_formats: tuple[ImageFormat, ...] | None = None
 
 
 class PoolFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):

@@ -20,12 +20,28 @@ class Ability(enum.IntFlag):
     EMBEDDINGS = enum.auto()
     MESSAGES = enum.auto()
 
+    JPEG = enum.auto()
+    PNG = enum.auto()
+    GIF = enum.auto()
+    BMP = enum.auto()
     WEBP = enum.auto()
     TIFF = enum.auto()
     HEIC = enum.auto()
     AVIF = enum.auto()
 
 
+ANY_FORMAT = (
+    Ability.JPEG
+    | Ability.PNG
+    | Ability.GIF
+    | Ability.BMP
+    | Ability.WEBP
+    | Ability.TIFF
+    | Ability.HEIC
+    | Ability.AVIF
+)
+# By MIME type.
+IMAGE_FORMATS = {f"image/{flag.name.lower()}": flag for flag in ANY_FORMAT if flag.name}
 MODALITIES = (Ability.TEXT, Ability.IMAGE, Ability.AUDIO, Ability.VIDEO)
 
 

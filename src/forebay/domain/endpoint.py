@@ -5,7 +5,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from forebay.domain.ability import Ability, Role
+from forebay.domain.ability import ANY_FORMAT, Ability, Role
 
 API_BASE = "/v1"
 """Where OpenAI's API stands on a host unless its address says otherwise."""
@@ -20,7 +20,8 @@ class Endpoint(msgspec.Struct, frozen=True, gc=False):
     path where there is one: see `path_at`. `host` is the name that it is asked by, where `url` has only an address that a
     name stood for. `metrics_port` is where its metrics stand on the same host, 0
     for the port of `url`. `max_in_flight` is a bound on requests that this gateway has open there, and
-    `encoder_budget_tokens` on the tokens of one medium; 0 for none.
+    `encoder_budget_tokens` on the tokens of one medium; 0 for none. `image_formats` are those that it decodes, whatever its
+    kind of engine is known for.
     """
 
     slot: int
@@ -36,6 +37,11 @@ class Endpoint(msgspec.Struct, frozen=True, gc=False):
     max_in_flight: int = 0
     metrics_port: int = 0
     encoder_budget_tokens: int = 0
+    image_formats: Ability | None = None
+
+    def able(self, seen: int) -> int:
+        """Abilities that were `seen` (-1 for any), with the declared image formats in place of those."""
+        return seen if self.image_formats is None else seen & ~int(ANY_FORMAT) | int(self.image_formats)
 
 
 def path_at(url: str, path: str) -> str:

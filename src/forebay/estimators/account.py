@@ -19,7 +19,14 @@ LEAST_RAMP = 0.1
 GAPS_WANTED = 8
 
 RAMP_FIELDS = ("ramp",)
-DECLARED_FIELDS = ("roles", "max_in_flight", "encoder_budget_tokens", "numa_apart", "bytes_per_us")
+DECLARED_FIELDS = (
+    "roles",
+    "max_in_flight",
+    "encoder_budget_tokens",
+    "numa_apart",
+    "bytes_per_us",
+    "abilities",
+)
 RATE_FIELDS = ("encode_us_per_patch", "prefill_us_per_token", "decode_us_per_token")
 WORK_FIELDS = (
     "in_flight",
@@ -53,6 +60,8 @@ class Account:
     def __init__(self, endpoint: Endpoint, capacity: Capacity, at: int) -> None:
         self.row = Row(endpoint)
         self.device = endpoint.device
+        self._endpoint = endpoint
+        self._abilities_seen = ANY_ABILITY
         self.books = Books()
         self.peers = Load(endpoint.slot)
         self._most_in_flight = self.row.max_in_flight
@@ -77,6 +86,8 @@ class Account:
         declared.bytes_per_us = capacity.bytes_per_us
         for name in DECLARED_FIELDS:
             setattr(self.row, name, getattr(declared, name))
+        self._endpoint = endpoint
+        self.row.abilities = endpoint.able(self._abilities_seen)
         self._most_in_flight = declared.max_in_flight
         self._post_room()
         if endpoint.device != self.device:
@@ -208,7 +219,8 @@ class Account:
         row = self.row
         before = self._standing()
         row.serves = UNKNOWN if view.models is None else float(model in view.models)
-        row.abilities = ANY_ABILITY if view.abilities is None else int(view.abilities)
+        self._abilities_seen = ANY_ABILITY if view.abilities is None else int(view.abilities)
+        row.abilities = self._endpoint.able(self._abilities_seen)
         row.context_tokens = _number(view.context_tokens)
         row.running = _number(view.running)
         row.waiting = _number(view.waiting)

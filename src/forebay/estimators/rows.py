@@ -60,7 +60,7 @@ class Row:
         self.slot = endpoint.slot
         self.name_hash = xxhash.xxh3_64_intdigest(endpoint.name.encode())
         self.usable = 1.0
-        self.abilities = ANY_ABILITY
+        self.abilities = endpoint.able(ANY_ABILITY)
         self.roles = int(endpoint.role)
         self.max_in_flight = float(endpoint.max_in_flight or "inf")
         self.encoder_budget_tokens = float(endpoint.encoder_budget_tokens or "inf")

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import msgspec
 import xxhash
 
-from forebay.domain.ability import Ability
+from forebay.domain.ability import IMAGE_FORMATS, Ability
 from forebay.domain.request import MediaItem
 from forebay.intake.document import malformed
 from forebay.intake.media.dataurl import DataURL, DataURLError, decode_data_url, decode_media, is_data_url
@@ -20,13 +20,6 @@ from forebay.intake.tokens.family import Family, MediaCost
 from forebay.intake.tokens.generic import Generic
 from forebay.intake.tokens.price import price
 
-# Formats that some engines do not decode.
-_FORMAT_NEEDS = {
-    "image/webp": Ability.WEBP,
-    "image/tiff": Ability.TIFF,
-    "image/heic": Ability.HEIC,
-    "image/avif": Ability.AVIF,
-}
 _NAMES = {Ability.IMAGE: "image", Ability.AUDIO: "audio", Ability.VIDEO: "video"}
 _UNKNOWN_FAMILY = Generic()
 _VISION = Ability.IMAGE | Ability.VIDEO
@@ -104,8 +97,8 @@ class MediaReader:
         if header.modality is not modality:
             # Priced as what the part says it is, since that is what the engine will make of it.
             header = MediaHeader(header.mime, modality, duration_us=header.duration_us, sized=False)
-        if header.mime in _FORMAT_NEEDS:
-            self.needs |= _FORMAT_NEEDS[header.mime]
+        if header.mime in IMAGE_FORMATS:
+            self.needs |= IMAGE_FORMATS[header.mime]
         cost = self._price(header, detail)
         self._add(header, cost, len(media.data), media.content_hash, place, exact=cost.exact and header.sized)
         return media.content_hash

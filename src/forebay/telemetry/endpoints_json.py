@@ -96,6 +96,7 @@ def _declared(row: EndpointRow) -> dict[str, Any]:
         "roles": [role.name.lower() for role in Role if role in endpoint.role and role.name],
         "numa_node": endpoint.numa_node,
         "preprocess_numa_node": endpoint.preprocess_numa_node,
+        "image_formats": None if endpoint.image_formats is None else ability_names(endpoint.image_formats),
     }
 
 

@@ -1,8 +1,8 @@
 import pytest
 
-from forebay.domain.ability import Ability
+from forebay.domain.ability import ANY_FORMAT, Ability
 from forebay.fleet.adapters import BY_ENGINE, adapter_of
-from forebay.fleet.adapters.base import ANY_FORMAT, ANY_MEDIA, Identity
+from forebay.fleet.adapters.base import ANY_MEDIA, STB_FORMATS, Identity
 
 VLLM, LLAMA, GENERIC, SGLANG, TRITON, OPENVINO, TGI = (
     BY_ENGINE[name] for name in ("vllm", "llama.cpp", "generic", "sglang", "triton", "openvino", "tgi")
@@ -74,6 +74,7 @@ async def test_llamacpp_tells_its_modalities_its_slot_and_its_apis(calling, llam
         max_running=4,
         abilities=Ability.TEXT
         | Ability.IMAGE
+        | STB_FORMATS
         | Ability.VIDEO
         | Ability.CHAT
         | Ability.COMPLETIONS
@@ -83,7 +84,7 @@ async def test_llamacpp_tells_its_modalities_its_slot_and_its_apis(calling, llam
 
 async def test_p10_llamacpp_claims_none_of_the_formats_that_its_decoder_lacks(calling, llama):
     found = await LLAMA.identify(calling(llama))
-    assert found.abilities & ANY_FORMAT == Ability(0)
+    assert found.abilities & ANY_FORMAT == STB_FORMATS
     assert (await VLLM.identify(calling({}))).abilities & ANY_FORMAT == ANY_FORMAT
 
 
@@ -210,7 +211,7 @@ async def test_openvino_is_healthy_and_lists_its_models(calling):
     found = await OPENVINO.identify(call)
     assert (found.models, found.advice) == (("qwen3-vl",), "")
     assert Ability.CHAT | Ability.IMAGE in found.abilities
-    assert found.abilities & ANY_FORMAT == Ability(0)
+    assert found.abilities & ANY_FORMAT == STB_FORMATS
 
 
 async def test_openvino_without_the_base_of_its_api_takes_no_request_and_says_why(calling):

@@ -9,7 +9,8 @@ from forebay.fleet.caller import Caller, Reply
 from forebay.fleet.dialects.base import Dialect
 
 ANY_MEDIA = Ability.TEXT | Ability.IMAGE | Ability.AUDIO | Ability.VIDEO
-ANY_FORMAT = Ability.WEBP | Ability.TIFF | Ability.HEIC | Ability.AVIF
+# What the decoder stb_image reads, on which small engines stand.
+STB_FORMATS = Ability.JPEG | Ability.PNG | Ability.GIF | Ability.BMP
 APIS = {
     "/v1/chat/completions": Ability.CHAT,
     "/v1/completions": Ability.COMPLETIONS,

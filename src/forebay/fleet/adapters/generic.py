@@ -6,10 +6,9 @@ so that all are let through: the engine's own 400 says it better than a guess of
 
 from dataclasses import dataclass
 
-from forebay.domain.ability import Ability
+from forebay.domain.ability import ANY_FORMAT, Ability
 from forebay.domain.endpoint import API_BASE
 from forebay.fleet.adapters.base import (
-    ANY_FORMAT,
     ANY_MEDIA,
     APIS,
     Identity,

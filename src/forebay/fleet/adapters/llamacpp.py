@@ -9,7 +9,7 @@ from typing import Any
 
 from forebay.domain.ability import Ability
 from forebay.domain.endpoint import API_BASE
-from forebay.fleet.adapters.base import APIS, Identity, at, entries, health, ids, refused, whole
+from forebay.fleet.adapters.base import APIS, STB_FORMATS, Identity, at, entries, health, ids, refused, whole
 from forebay.fleet.caller import Caller
 from forebay.fleet.dialects import llamacpp
 from forebay.fleet.dialects.base import Dialect
@@ -50,6 +50,7 @@ async def _abilities(call: Caller, props: Any, model: dict[str, Any]) -> Ability
     media = modalities(props, model)
     if media is None:
         return None
+    media |= STB_FORMATS
     for path, api in APIS.items():
         reply = await call(path, b"{}")
         if reply is not None and reply.offered:

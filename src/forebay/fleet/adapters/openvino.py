@@ -6,12 +6,14 @@ Its image decoder knows JPEG, PNG, BMP and GIF: none of the further formats is c
 import msgspec
 
 from forebay.domain.ability import Ability
-from forebay.fleet.adapters.base import Identity
+from forebay.fleet.adapters.base import STB_FORMATS, Identity
 from forebay.fleet.adapters.generic import OpenAIAdapter
 from forebay.fleet.caller import Caller
 from forebay.fleet.dialects import openvino
 
-_DEFAULT = Ability.TEXT | Ability.IMAGE | Ability.CHAT | Ability.COMPLETIONS | Ability.EMBEDDINGS
+_DEFAULT = (
+    Ability.TEXT | Ability.IMAGE | STB_FORMATS | Ability.CHAT | Ability.COMPLETIONS | Ability.EMBEDDINGS
+)
 
 BASE = "/v3"
 ELSEWHERE = (

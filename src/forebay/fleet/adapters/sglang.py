@@ -7,8 +7,8 @@ from typing import Any
 
 import msgspec
 
-from forebay.domain.ability import Ability
-from forebay.fleet.adapters.base import ANY_FORMAT, ANY_MEDIA, Identity, at, whole
+from forebay.domain.ability import ANY_FORMAT, Ability
+from forebay.fleet.adapters.base import ANY_MEDIA, Identity, at, whole
 from forebay.fleet.adapters.generic import OpenAIAdapter
 from forebay.fleet.caller import Caller
 from forebay.fleet.dialects import sglang

@@ -6,12 +6,20 @@ It has one model and answers to any name; it decodes pictures with Rust's `image
 import msgspec
 
 from forebay.domain.ability import Ability
-from forebay.fleet.adapters.base import Identity, at, whole
+from forebay.fleet.adapters.base import STB_FORMATS, Identity, at, whole
 from forebay.fleet.adapters.generic import OpenAIAdapter
 from forebay.fleet.caller import Caller
 from forebay.fleet.dialects import tgi
 
-_DEFAULT = Ability.TEXT | Ability.IMAGE | Ability.WEBP | Ability.TIFF | Ability.CHAT | Ability.COMPLETIONS
+_DEFAULT = (
+    Ability.TEXT
+    | Ability.IMAGE
+    | STB_FORMATS
+    | Ability.WEBP
+    | Ability.TIFF
+    | Ability.CHAT
+    | Ability.COMPLETIONS
+)
 
 
 class TGIAdapter(OpenAIAdapter):
