@@ -13,6 +13,7 @@ from typing import BinaryIO
 from forebay import __version__
 from forebay.cli.discover import pools_behind
 from forebay.cli.reloading import reloading
+from forebay.cli.sd_notify import READY, STOPPING, sd_notify
 from forebay.config.assemble import Assembly, assemble, load
 from forebay.config.document import Document
 from forebay.config.errors import ConfigError
@@ -76,8 +77,10 @@ async def _serve(options: argparse.Namespace) -> int:
             await station.stop()
             raise ConfigError("listen/admin", str(error), "choose another address") from None
         _greet(station)
+        sd_notify(READY)
         with reloading(station, options.config if options.watch else None):
             await stopping.wait()
+        sd_notify(STOPPING)
         print("forebay: draining", file=sys.stderr)
         await station.drain()
         await station.stop()
