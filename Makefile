@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 export PYTHONDONTWRITEBYTECODE := 1
 
-.PHONY: demo test dev lint types layers tests test-engines docs bench clean help
+.PHONY: demo test dev lint types layers tests test-engines docs bench fuzz clean help
 
 help:  ## What can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -47,6 +47,10 @@ test-engines: dev  ## Against vLLM on the CPU (2.5 GB) and a real Triton (370 MB
 
 bench: dev  ## Forebay beside its peers
 	$(BIN)/forebay bench router --install
+
+fuzz: dev  ## Everything that reads strangers' bytes, for SECONDS=120 all together; TARGETS="png mp4" for some of it
+	$(BIN)/python -m pip install -q --disable-pip-version-check --group fuzz
+	$(BIN)/python tools/fuzz/run.py --seconds $(or $(SECONDS),120) $(TARGETS)
 
 clean:
 	rm -rf $(VENV) .venv-vllm .venv-triton .venv-aiperf .coverage* .mypy_cache .ruff_cache .pytest_cache
