@@ -15,15 +15,21 @@ from forebay.intake.tokens.price import price
 from forebay.intake.tokens.registry import FAMILIES, build
 
 CASES = Path(__file__).parents[2] / "cases"
-SEEDS = [
-    path.read_bytes()[:4096]
-    for pattern in ("p07*", "p09*", "p10*", "p11_*", "p13*.wav")
-    for path in sorted(CASES.glob(pattern))
+FILES = [
+    *(
+        path
+        for pattern in ("p07*", "p09*", "p10*", "p11_*", "p13*.wav")
+        for path in sorted(CASES.glob(pattern))
+    ),
+    *(path for path in sorted((Path(__file__).parent / "samples").iterdir()) if path.suffix != ".md"),
 ]
+SEEDS = [path.read_bytes()[:4096] for path in FILES]
 MAGICS = [
     b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff", b"GIF89a", b"RIFF\x00\x00\x00\x00WEBPVP8X", b"RIFF\x00\x00\x00\x00WEBPVP8L",
     b"RIFF\x00\x00\x00\x00WAVEfmt ", b"BM" + bytes(12) + pack("<I", 40), b"\x00\x00\x00\x08ftyp", b"\x00\x00\x00\x08ftyp\x00\x00\x00\x00moov",
-    b"OggS", b"\x1a\x45\xdf\xa3", b"\xff\xfb",
+    b"OggS\0\2" + bytes(20), b"\x1a\x45\xdf\xa3\x80\x18\x53\x80\x67\xff", b"\xff\xfb\x90\x00", b"\xff\xf1\x50\x80\x01\x00\x00",
+    b"II*\x00\x08\x00\x00\x00", b"MM\x00+\x00\x08\x00\x00", b"fLaC\x00\x00\x00\x22", b"ID3\x04\x00\x00\x00\x00\x00\x00", b"RIFF\x00\x00\x00\x00AVI ",
+    b"\x00\x00\x00\x0cftypavif", b"\x00\x00\x00\x0cftypheic\x00\x00\x01\x00meta",
 ]  # fmt: skip
 EXTREMES = [0, 1, 7, 8, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF, 0xFFFFFFF8]
 RULES = [build(family) for family in FAMILIES]
@@ -71,6 +77,13 @@ def test_mutations_of_valid_files(seed, draw):
     survive(bytes(data))
 
 
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
+def test_files_that_are_cut_anywhere(path):
+    data = path.read_bytes()
+    for length in (*range(600), *range(600, len(data), 97)):
+        survive(memoryview(data)[:length])
+
+
 @given(
     st.binary(max_size=100), st.sampled_from([b"", b"II*\x00\x08\x00\x00\x00", b"MM\x00*\x00\x00\x00\x08"])
 )
@@ -96,8 +109,17 @@ def endless(magic, unit, size=4 << 20):
         endless(b"\x00\x00\x00\x08ftyp", b"\x00\x00\x00\x08free"),
         endless(b"\x00\x00\x00\x08ftyp\x00\x00\x00\x00moov", b"\x00\x00\x00\x08trak"),
         endless(b"\x00\x00\x00\x08ftyp", b"\x00\x00\x00\x00moov"),
+        endless(b"\x00\x00\x00\x0cftypavif\x00\x00\x00\x00meta\x00\x00\x00\x00", b"\x00\x00\x00\x08pitm"),
+        endless(b"II*\x00\x08\x00\x00\x00", b"\xff\xff" * 6),
+        endless(b"\x1a\x45\xdf\xa3\x80\x18\x53\x80\x67\xff", b"\x1f\x43\xb6\x75\xff"),
+        endless(b"\x1a\x45\xdf\xa3\x80\x18\x53\x80\x67\xff\x16\x54\xae\x6b\x85\xae\x83\x83\x81\x02", b"\xa3\x80"),
+        endless(b"OggS\x00\x02" + bytes(20) + b"\x01\x08OpusHead", b"OggS"),
+        endless(b"ID3", b"\x04\x00\x00\x00\x00\x00\x00ID3"),
+        endless(b"", b"\xff\xe3\x18\x00" + bytes(68)),
+        endless(b"", b"\xff\xf1\x50\x80\x00\xe0\x00"),
+        endless(b"RIFF\x00\x00\x00\x00AVI ", b"LIST\x00\x00\x00\x00hdrl"),
     ],
-    ids=["png", "jpeg-segments", "jpeg-fill", "jpeg-bare", "gif", "gif-blocks", "webp", "wav", "mp4", "mp4-tracks", "mp4-nested"],
+    ids=["png", "jpeg-segments", "jpeg-fill", "jpeg-bare", "gif", "gif-blocks", "webp", "wav", "mp4", "mp4-tracks", "mp4-nested", "heif", "tiff", "matroska-clusters", "matroska-blocks", "ogg", "id3", "mp3", "aac", "avi"],
 )  # fmt: skip
 def test_megabytes_of_the_smallest_parts(data):
     survive(memoryview(data))

@@ -13,7 +13,7 @@ from forebay.intake.media.probe import probe
 from forebay.intake.tokens.price import price
 from forebay.intake.tokens.registry import build
 
-CASES = Path(__file__).parents[2] / "cases"
+CASES = Path(__file__).parents[3] / "cases"
 
 
 def wav(

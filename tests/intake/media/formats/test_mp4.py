@@ -14,7 +14,7 @@ from forebay.intake.media.probe import probe
 from forebay.intake.tokens.price import price
 from forebay.intake.tokens.registry import build
 
-CASES = Path(__file__).parents[2] / "cases"
+CASES = Path(__file__).parents[3] / "cases"
 CLIPS = {
     "p11_300f_10s_128x96.mp4": (300, 10_000_000),
     "p11_300f_10s_moov_at_end.mp4": (300, 10_000_000),
