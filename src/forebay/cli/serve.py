@@ -77,8 +77,8 @@ async def _serve(options: argparse.Namespace) -> int:
             await station.stop()
             raise ConfigError("listen/admin", str(error), "choose another address") from None
         _greet(station)
-        sd_notify(READY)
         with reloading(station, options.config if options.watch else None):
+            sd_notify(READY)
             await stopping.wait()
         sd_notify(STOPPING)
         print("forebay: draining", file=sys.stderr)
