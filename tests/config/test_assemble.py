@@ -88,7 +88,7 @@ def test_the_nearest_word_is_suggested():
         ("pools: [", "not YAML"),
         (POOL + "    endpoints: []\n", "`endpoints` is given twice"),
         (POOL + "1: x\n", "keys must be text"),
-        ("listen: 8080\n" + POOL, "expected `str`, got `int`"),
+        ("listen: 8080\n" + POOL, "expected `str | array`, got `int`"),
         ("listen: here\n" + POOL, "write HOST:PORT"),
         ("listen: 'a:99999'\n" + POOL, "write HOST:PORT"),
         (POOL.replace("http://10.0.0.1:8000", "10.0.0.1:8000"), "write http://HOST:PORT"),

@@ -24,8 +24,8 @@ pools:
     endpoints:
       - discover: {file: /etc/engines.yaml}
 """
-NAME = Discover(dns="eng.test", port=8000)
-LIST = Discover(file="/etc/engines.yaml")
+NAME = str(Discover(dns="eng.test", port=8000))
+LIST = str(Discover(file="/etc/engines.yaml"))
 
 
 def urls(*listed, **more):

@@ -223,7 +223,7 @@ class TestP21FourClocks:
         clock = VirtualClock(1_000_000)
         scripts = [[answer()], [Reset()]]
 
-        async def never(loop, url, protocol):
+        async def never(*_):
             await asyncio.sleep(60)
 
         more = {"timeouts": {"connect_seconds": 2}, "retry": {"max_retries": 0}}

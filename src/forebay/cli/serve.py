@@ -122,12 +122,8 @@ def _on_signals() -> asyncio.Event:
 
 
 def _greet(station: Station) -> None:
-    host, port = station.public_address
-    admin_host, admin_port = station.admin_address
-    print(
-        f"forebay {__version__}: http://{host}:{port}  admin http://{admin_host}:{admin_port}",
-        file=sys.stderr,
-    )
+    public, admin = station.urls()
+    print(f"forebay {__version__}: {public}  admin {admin}", file=sys.stderr)
     for pool in station.assembly.pools:
         endpoints = ", ".join(endpoint.name for endpoint in pool.plan.endpoints)
         print(

@@ -1,5 +1,6 @@
 """From the file's shape to what each room is given."""
 
+import ssl
 from pathlib import Path
 from typing import Any
 
@@ -8,15 +9,17 @@ import msgspec
 from forebay.conductor.plan import Plan, PoolPlan
 from forebay.config.addresses import check_media_host
 from forebay.config.companions import Companions
+from forebay.config.discover import Discover
 from forebay.config.document import Document
 from forebay.config.endpoints import Endpoints, Found
 from forebay.config.errors import ConfigError
 from forebay.config.families import PoolFamily, pool_family
+from forebay.config.listeners import WayIn, admin_way, public_way
 from forebay.config.schema import File, PoolFile
 from forebay.config.secret import KeyRing, Secret, read_key_ring, read_secret
 from forebay.config.shapes import convert, named
 from forebay.config.slots import Lease, SlotBook
-from forebay.config.ways_in import listen_address
+from forebay.config.tls import EngineTls, engine_context
 from forebay.domain.endpoint import Endpoint
 from forebay.intake.settings import IntakeSettings, MediaUrlSettings
 from forebay.placement.catalogue import PROFILES
@@ -32,6 +35,7 @@ class PoolAssembly(msgspec.Struct, frozen=True):
     file: PoolFile
     family: PoolFamily
     api_key: Secret | None
+    tls: ssl.SSLContext | None  # what its engines are talked to with, where their addresses are https
 
 
 class Recipe(msgspec.Struct, frozen=True):
@@ -55,14 +59,35 @@ class Assembly(msgspec.Struct, frozen=True):
     intake: IntakeSettings
     slots: SlotBook
     recipe: Recipe
+    public: WayIn
+    admin: WayIn
 
     def endpoints(self) -> tuple[Endpoint, ...]:
         """Every endpoint of every pool, in the order of the file."""
         return tuple(endpoint for pool in self.plan.pools for endpoint in pool.endpoints)
 
+    def sources(self) -> tuple[Discover, ...]:
+        """Where further endpoints are found out from."""
+        entries = (endpoint for pool in self.pools for endpoint in pool.file.endpoints)
+        return tuple(entry.discover for entry in entries if entry.discover is not None)
+
+    def tls_of(self, endpoint: Endpoint) -> ssl.SSLContext | None:
+        """What the endpoint is talked to with, None where that is plain HTTP."""
+        if endpoint.url.startswith("https:"):
+            for pool in self.pools:
+                if endpoint in pool.plan.endpoints:
+                    return pool.tls
+        return None
+
+    def certificate_files(self) -> tuple[str, ...]:
+        """Files that the listeners' certificates were read from."""
+        ways = (self.public.tls, self.admin.tls)
+        return tuple(path for way in ways for path in (way.cert_file, way.key_file) if path)
+
     def secret_files(self) -> tuple[str, ...]:
-        """Files that keys were read from."""
-        named = (self.file.keys_file, *(pool.file.api_key_file for pool in self.pools))
+        """Files that keys and certificates were read from."""
+        named = [self.file.keys_file, *self.certificate_files()]
+        named += [path for pool in self.pools for path in (pool.file.api_key_file, pool.file.tls.ca_file)]
         return tuple(path for path in named if path)
 
     def api_key_of(self, endpoint: Endpoint) -> str | None:
@@ -85,8 +110,6 @@ def assemble(document: Document, slots: SlotBook = NO_SLOTS, version: int = 1, f
     `found` is what the document's sources of endpoints have given.
     """
     file = convert(document.data, File, document, "$")
-    listen_address(document.place("$.listen"), file.listen)
-    listen_address(document.place("$.admin"), file.admin)
     _check_names(document, file)
     slots = slots.copy()
     endpoints = Endpoints(document, slots, found)
@@ -98,13 +121,27 @@ def assemble(document: Document, slots: SlotBook = NO_SLOTS, version: int = 1, f
     keys = read_key_ring(document.place("$.keys_env"), file.keys_env, file.keys_file)
     plan = Plan(version, tuple(pool.plan for pool in pools))
     recipe = Recipe(document.data, document.name, slots.leases, found, version, document.beside.texts)
-    return Assembly(plan, tuple(pools), file, keys, _intake(document, file), slots, recipe)
+    return Assembly(
+        plan,
+        tuple(pools),
+        file,
+        keys,
+        _intake(document, file),
+        slots,
+        recipe,
+        public_way(document, file),
+        admin_way(document, file),
+    )
 
 
 def follow(recipe: Recipe) -> Assembly:
     """The assembly that `recipe` came with. Raises ConfigError: the files that it names may have changed since."""
-    document = Document.of(recipe.data, recipe.name, Companions(texts=recipe.beside))
-    return assemble(document, SlotBook(recipe.leases), recipe.version, recipe.found)
+    return assemble(document_of(recipe), SlotBook(recipe.leases), recipe.version, recipe.found)
+
+
+def document_of(recipe: Recipe) -> Document:
+    """The document that an assembly was made from, without the places of its values."""
+    return Document.of(recipe.data, recipe.name, Companions(texts=recipe.beside))
 
 
 def _intake(document: Document, file: File) -> IntakeSettings:
@@ -132,7 +169,10 @@ def _pool(document: Document, path: str, file: PoolFile, endpoints: tuple[Endpoi
         expected_output_tokens=file.expected_output_tokens,
     )
     key = read_secret(document.place(path), file.api_key_env, file.api_key_file)
-    return PoolAssembly(plan, file, pool_family(document, path, file), key)
+    tls = None
+    if file.tls != EngineTls() or any(endpoint.url.startswith("https:") for endpoint in endpoints):
+        tls = engine_context(document.place(f"{path}.tls"), file.tls)
+    return PoolAssembly(plan, file, pool_family(document, path, file), key, tls)
 
 
 def _check_names(document: Document, file: File) -> None:

@@ -36,4 +36,5 @@ class Discover(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
             )
 
     def __str__(self) -> str:
-        return self.file or f"{self.dns}:{self.port}"
+        scheme = "" if self.scheme == "http" else f"{self.scheme}://"
+        return self.file or f"{scheme}{self.dns}:{self.port}"

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator
 import msgspec
 
 from forebay.config.addresses import checked_url, name_of
-from forebay.config.discover import Discover
 from forebay.config.document import Document
 from forebay.config.errors import ConfigError
 from forebay.config.schema import EndpointFile
@@ -17,8 +16,8 @@ from forebay.domain.endpoint import Endpoint
 
 ROLES = {"all": Role.ALL, "encode": Role.ENCODE, "prefill": Role.PREFILL, "decode": Role.DECODE}
 
-Found = tuple[tuple[Discover, tuple[EndpointFile, ...]], ...]
-"""What each source has given, last; their URLs are checked. A source that is not named has given nothing yet."""
+Found = tuple[tuple[str, tuple[EndpointFile, ...]], ...]
+"""What each source, by its text, has given last; URLs are checked. A source that is not named has given nothing yet."""
 
 
 class Endpoints:
@@ -46,7 +45,7 @@ class Endpoints:
             yield self._endpoint(path, model, file)
             return
         file.discover.check(self._document.place(f"{path}.discover"))
-        for each in self._found.get(file.discover, ()):
+        for each in self._found.get(str(file.discover), ()):
             if each.url not in self._seen:  # two names may have one address; that is no fault of the file
                 yield self._endpoint(path, model, _filled(each, file), file.discover.dns)
 

@@ -15,6 +15,8 @@ from forebay.config.settings import (
     EyesSettings,
     Timeouts,
 )
+from forebay.config.tls import EngineTls
+from forebay.config.ways_in import ListenerTls
 from forebay.domain.bounds import AtLeastOne, Count, NotNegative
 from forebay.estimators.residency import ResidencySettings
 from forebay.intake.settings import IntakeSettings, MediaUrlSettings
@@ -74,6 +76,7 @@ class PoolFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     # Where the key stands that the engines want: an environment variable, or a file. Keep one; none is sent without.
     api_key_env: str = ""
     api_key_file: str = ""
+    tls: EngineTls = EngineTls()
     # Whether the client's own Authorization goes on to the engines.
     forward_auth: bool = False
     # Whether every stream is asked for its usage (`stream_options`). Off for engines that refuse the field: their
@@ -97,10 +100,15 @@ class PoolFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
 class File(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """The whole file."""
 
-    # The public port, for clients: HOST:PORT.
-    listen: str = "127.0.0.1:8080"
-    # The port for operators. It asks for no key: keep it off the public network.
-    admin: str = "127.0.0.1:8081"
+    # The public port, for clients: HOST:PORT, [V6]:PORT, unix:/PATH, or a list of these.
+    listen: str | tuple[str, ...] = "127.0.0.1:8080"
+    # The port for operators, in the same forms. It asks for no key: keep it off the public network.
+    admin: str | tuple[str, ...] = "127.0.0.1:8081"
+    # TLS of the two listeners.
+    tls: ListenerTls = ListenerTls()
+    admin_tls: ListenerTls = ListenerTls()
+    # Who may connect to Unix sockets that are listened at, in octal: its owner and its group.
+    socket_mode: str = "660"
     # One pool for each served model.
     pools: Annotated[tuple[PoolFile, ...], msgspec.Meta(min_length=1)]
     # Where the keys stand, separated by white space, of which every client must show one. Without, none is asked for.

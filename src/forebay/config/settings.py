@@ -42,6 +42,8 @@ class EyesSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_o
     health_timeout_seconds: Positive = 2.0
     # Served models and limits change when an engine restarts, which health notices at once.
     models_seconds: Positive = 60.0
+    # Addresses of hosts that endpoints are declared at by name. One that two answers in a row lack is gone: within 6 s.
+    names_seconds: Positive = 3.0
     # Scrapes in flight at once: bounds sockets and bursts on a large fleet.
     max_concurrent: AtLeastOne = 64
 

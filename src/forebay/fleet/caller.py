@@ -7,6 +7,7 @@ from urllib.parse import urlsplit
 import aiohttp
 import msgspec
 
+from forebay.config.addresses import socket_path
 from forebay.domain.endpoint import Endpoint, path_at
 
 MAX_REPLY_BYTES = 8 * 1024 * 1024
@@ -67,6 +68,7 @@ class HttpCaller:
         self._session = session
         self._endpoint = endpoint
         self._origin = _origin(endpoint.url, port)
+        self._host = endpoint.host and f"{endpoint.host}:{urlsplit(self._origin).port}"
         self._timeout = aiohttp.ClientTimeout(total=timeout_seconds)
         self._credentials = credentials
 
@@ -80,6 +82,7 @@ class HttpCaller:
                 headers=self._headers(body),
                 timeout=self._timeout,
                 allow_redirects=False,
+                server_hostname=self._endpoint.host or None,
             ) as response:
                 return await _whole(response)
         except (aiohttp.ClientError, TimeoutError, OSError, ValueError):
@@ -91,6 +94,8 @@ class HttpCaller:
         headers = {"Accept-Encoding": "identity", "User-Agent": _USER_AGENT}
         if body is not None:
             headers["Content-Type"] = "application/json"
+        if self._host:
+            headers["Host"] = self._host
         key = self._credentials(self._endpoint)
         if key:
             headers["Authorization"] = f"Bearer {key}"
@@ -98,6 +103,8 @@ class HttpCaller:
 
 
 def _origin(url: str, port: int) -> str:
+    if socket_path(url):
+        return "http://localhost"
     parts = urlsplit(url)
     netloc = parts.netloc
     if port:

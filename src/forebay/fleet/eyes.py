@@ -2,15 +2,18 @@
 
 import asyncio
 import random
+import ssl
 import time
 from collections.abc import Callable, Iterable
 from typing import Self
+from urllib.parse import urlsplit
 
 import aiohttp
 
 from forebay.config.settings import EyesSettings
 from forebay.domain.endpoint import Endpoint, EndpointView
 from forebay.fleet.caller import HttpCaller
+from forebay.fleet.session import open_session
 from forebay.fleet.watcher import Watcher
 
 DEFAULTS = EyesSettings()
@@ -32,6 +35,10 @@ def _no_key(_endpoint: Endpoint) -> str | None:
     return None
 
 
+def _no_tls(_endpoint: Endpoint) -> ssl.SSLContext | None:
+    return None
+
+
 def _no_warning(_sentence: str) -> None:
     return None
 
@@ -39,8 +46,9 @@ def _no_warning(_sentence: str) -> None:
 class Eyes:
     """Looks at every endpoint from `start` to `stop`, and calls `sink` with views that are new.
 
-    `credentials` gives the bearer key for an endpoint, asked anew for each question and never kept or logged. `warn` takes
-    sentences for an operator. `clock` is in microseconds. Use it as `async with Eyes(...)`, or call start and stop.
+    `credentials` gives the bearer key for an endpoint, asked anew for each question and never kept or logged; `tls` what it
+    is talked to with. `warn` takes sentences for an operator. `clock` is in microseconds. Use it as `async with Eyes(...)`,
+    or call start and stop.
     """
 
     def __init__(
@@ -51,6 +59,7 @@ class Eyes:
         clock: Callable[[], int] = monotonic_us,
         *,
         credentials: Credentials = _no_key,
+        tls: Callable[[Endpoint], ssl.SSLContext | None] = _no_tls,
         warn: Warn = _no_warning,
         rng: random.Random | None = None,
     ) -> None:
@@ -58,11 +67,13 @@ class Eyes:
         self._settings = settings
         self._clock = clock
         self._credentials = credentials
+        self._tls = tls
         self._warn = warn
         self._rng = rng or random.Random()
         self._batch = _Batch(sink, BATCH_SECONDS)
         self._turn = asyncio.Semaphore(settings.max_concurrent)
-        self._session: aiohttp.ClientSession | None = None
+        self._open = False
+        self._addresses: dict[str, tuple[str, ...]] = {}  # by name
         self._tasks: dict[int, asyncio.Task[None]] = {}
         self._going: set[asyncio.Task[None]] = set()
 
@@ -75,23 +86,19 @@ class Eyes:
 
     async def start(self) -> None:
         """Begin to look. The first look at each endpoint is at once."""
-        # The semaphore bounds what is open, and each watcher asks one question at a time.
-        connector = aiohttp.TCPConnector(limit=0, keepalive_timeout=30.0)
-        self._session = aiohttp.ClientSession(connector=connector, cookie_jar=aiohttp.DummyCookieJar())
+        self._open = True
         for endpoint in self._endpoints.values():
             self._watch(endpoint)
 
     async def stop(self) -> None:
         """Stop looking, and close every connection. Views not yet handed on are dropped. Safe to call twice."""
+        self._open = False
         self._batch.close()
         tasks = [*self._tasks.values(), *self._going]
         self._tasks.clear()
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-        if self._session is not None:
-            await self._session.close()
-            self._session = None
 
     def update(self, endpoints: Iterable[Endpoint], settings: EyesSettings | None = None) -> None:
         """Look at these from now on. One that is declared as before is watched on without a break, unless settings change."""
@@ -100,12 +107,20 @@ class Eyes:
         anew = settings is not None and settings != self._settings
         if settings is not None and anew:
             self._settings, self._turn = settings, asyncio.Semaphore(settings.max_concurrent)
-        if self._session is None:
+        if not self._open:
             return
         for slot in [slot for slot, old in before.items() if anew or wanted.get(slot) != old]:
             self._forget(slot)
         for slot, endpoint in wanted.items():
             if slot not in self._tasks:
+                self._watch(endpoint)
+
+    def moved(self, host: str, addresses: tuple[str, ...]) -> None:
+        """The name `host` stands for these now: endpoints declared by it are looked at there, as if they were new."""
+        before, self._addresses[host] = self._addresses.get(host), addresses
+        for slot, endpoint in self._endpoints.items():
+            if before and slot in self._tasks and urlsplit(endpoint.url).hostname == host:
+                self._forget(slot)
                 self._watch(endpoint)
 
     def _forget(self, slot: int) -> None:
@@ -116,40 +131,40 @@ class Eyes:
         self._batch.drop(slot)
 
     def _watch(self, endpoint: Endpoint) -> None:
-        assert self._session is not None
+        name = f"eyes on {endpoint.name}"
+        self._tasks[endpoint.slot] = asyncio.create_task(self._run(endpoint), name=name)
+
+    async def _run(self, endpoint: Endpoint) -> None:
+        async with open_session(endpoint.url, self._tls(endpoint), self._known_addresses) as session:
+            watcher = self._watcher(endpoint, session)
+            await self._look(endpoint, watcher)
+            # From here on the endpoints are out of step, each at its own phase of the interval.
+            await asyncio.sleep(self._rng.uniform(0.0, self._settings.scrape_seconds))
+            while True:
+                began = self._clock()
+                await self._look(endpoint, watcher)
+                spent = (self._clock() - began) / 1e6
+                await asyncio.sleep(max(0.0, self._pause() - spent))
+
+    def _watcher(self, endpoint: Endpoint, session: aiohttp.ClientSession) -> Watcher:
         settings = self._settings
-        calls = HttpCaller(self._session, endpoint, settings.scrape_timeout_seconds, self._credentials)
-        probes = HttpCaller(self._session, endpoint, settings.health_timeout_seconds, self._credentials)
-        scrapes = HttpCaller(
-            self._session,
+
+        def caller(timeout_seconds: float, port: int = 0) -> HttpCaller:
+            return HttpCaller(session, endpoint, timeout_seconds, self._credentials, port)
+
+        return Watcher(
             endpoint,
-            settings.scrape_timeout_seconds,
-            self._credentials,
-            endpoint.metrics_port,
-        )
-        watcher = Watcher(
-            endpoint,
-            calls,
-            probes,
+            caller(settings.scrape_timeout_seconds),
+            caller(settings.health_timeout_seconds),
             settings,
             self._batch.add,
             self._warn,
-            scrape=scrapes,
+            scrape=caller(settings.scrape_timeout_seconds, endpoint.metrics_port),
             has_key=lambda: self._credentials(endpoint) is not None,
         )
-        self._tasks[endpoint.slot] = asyncio.create_task(
-            self._run(endpoint, watcher), name=f"eyes on {endpoint.name}"
-        )
 
-    async def _run(self, endpoint: Endpoint, watcher: Watcher) -> None:
-        await self._look(endpoint, watcher)
-        # From here on the endpoints are out of step, each at its own phase of the interval.
-        await asyncio.sleep(self._rng.uniform(0.0, self._settings.scrape_seconds))
-        while True:
-            began = self._clock()
-            await self._look(endpoint, watcher)
-            spent = (self._clock() - began) / 1e6
-            await asyncio.sleep(max(0.0, self._pause() - spent))
+    def _known_addresses(self, host: str) -> tuple[str, ...]:
+        return self._addresses.get(host, ())
 
     def _pause(self) -> float:
         # A tenth of jitter keeps a fleet from falling into step after a common stall.

@@ -8,7 +8,7 @@ from typing import Any
 from forebay.config.assemble import Assembly
 from forebay.domain.endpoint import EndpointView
 from forebay.gateway.hand import Hand
-from forebay.gateway.messages import Adopt, Begin, DrainSlot, Fleet, State
+from forebay.gateway.messages import Adopt, Begin, DrainSlot, Fleet, Moved, State
 from forebay.runtime.ledger import Ledger
 from forebay.telemetry.worker_families import WorkerStatus
 
@@ -26,6 +26,7 @@ class Crew:
         self._ledger = Ledger.create(len(listeners))
         self._views: dict[int, EndpointView] = {}
         self._drains: dict[int, DrainSlot] = {}
+        self._addresses: dict[str, tuple[str, ...]] = {}  # by name
         self._width = 0
         self._widen(assembly)
         self.hands = [Hand(number, self._beginner(number), self._died) for number in range(len(listeners))]
@@ -76,6 +77,12 @@ class Crew:
         message = Adopt(assembly.recipe)
         for hand in self.hands:
             hand.adopt(message)
+
+    def moved(self, host: str, addresses: tuple[str, ...]) -> None:
+        """A name stands for these addresses now. Who is started later hears of it too."""
+        self._addresses[host] = addresses
+        for hand in self.hands:
+            hand.moved(Moved(host, addresses))
 
     def drain_slot(self, slot: int, *, draining: bool, limit_seconds: float) -> None:
         """Empty an endpoint, or take it back. Who is started later hears of it too."""
@@ -140,6 +147,7 @@ class Crew:
                 tuple(each.fileno() for each in self._listeners[number]),
                 self._assembly.recipe,
                 tuple(self._drains.values()),
+                self._addresses,
             )
 
         return begin

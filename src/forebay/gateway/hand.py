@@ -24,6 +24,7 @@ from forebay.gateway.messages import (
     Fleet,
     Leave,
     Living,
+    Moved,
     Refused,
     State,
     Story,
@@ -139,6 +140,10 @@ class Hand:
 
     def adopt(self, message: Adopt) -> None:
         """Live by a new plan. None is left out: slots change hands from one plan to the next."""
+        self._send(message)
+
+    def moved(self, message: Moved) -> None:
+        """A name stands for other addresses."""
         self._send(message)
 
     def drain_slot(self, message: DrainSlot) -> None:

@@ -3,12 +3,14 @@
 They are bound and not yet listening, so that a descriptor can be handed to another process, which begins when it is ready.
 """
 
+import asyncio
 import contextlib
 import errno
 import os
 import socket
+import ssl
 import stat
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +40,24 @@ def open_sockets(
     return opened
 
 
+async def accept(
+    loop: asyncio.AbstractEventLoop,
+    opened: socket.socket,
+    protocol: Callable[[], asyncio.BaseProtocol],
+    tls: ssl.SSLContext | None,
+    handshake_seconds: float,
+) -> asyncio.Server:
+    """Take connections from a bound socket. A client that has not shaken hands within `handshake_seconds` is cut off."""
+    patience = None if tls is None else handshake_seconds
+    if opened.family == socket.AF_UNIX:
+        return await loop.create_unix_server(
+            protocol, sock=opened, backlog=BACKLOG, ssl=tls, ssl_handshake_timeout=patience
+        )
+    return await loop.create_server(
+        protocol, sock=opened, backlog=BACKLOG, ssl=tls, ssl_handshake_timeout=patience
+    )
+
+
 def close_sockets(sockets: Iterable[socket.socket]) -> None:
     """Close them, and remove the files of those that have one, unless another's socket is there by now."""
     for each in sockets:
@@ -58,6 +78,19 @@ def shown(opened: socket.socket) -> str:
         return f"unix:{opened.getsockname()}"
     host, port = opened.getsockname()[:2]
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
+def bound_to(opened: socket.socket) -> tuple[str, int]:
+    """Host and port of a TCP socket."""
+    host, port = opened.getsockname()[:2]
+    return host, port
+
+
+def urls(sockets: Iterable[socket.socket], tls: ssl.SSLContext | None) -> str:
+    """Where clients come in, as people write it, with commas between: http://HOST:PORT, https://, or unix:/PATH."""
+    scheme = "http://" if tls is None else "https://"
+    found = [shown(each) if each.family == socket.AF_UNIX else scheme + shown(each) for each in sockets]
+    return ", ".join(found)
 
 
 def remove_stale(path: str) -> None:

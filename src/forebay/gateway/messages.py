@@ -23,7 +23,7 @@ class DrainSlot(msgspec.Struct, frozen=True, tag=True):
 
 
 class Begin(msgspec.Struct, frozen=True, tag=True):
-    """The first message: who the worker is, what it inherits by descriptor, the plan to live by, and what is drained."""
+    """The first message: who the worker is, what it inherits by descriptor, and all that it would have been told by now."""
 
     worker: int
     workers: int
@@ -32,12 +32,20 @@ class Begin(msgspec.Struct, frozen=True, tag=True):
     listeners: tuple[int, ...]
     recipe: Recipe
     drains: tuple[DrainSlot, ...] = ()
+    addresses: dict[str, tuple[str, ...]] = {}
 
 
 class Views(msgspec.Struct, frozen=True, tag=True):
     """What the fleet's eyes have seen, the newest of each endpoint."""
 
     views: tuple[EndpointView, ...]
+
+
+class Moved(msgspec.Struct, frozen=True, tag=True):
+    """A name that endpoints are declared at stands for these addresses now."""
+
+    host: str
+    addresses: tuple[str, ...]
 
 
 class Adopt(msgspec.Struct, frozen=True, tag=True):
@@ -76,7 +84,9 @@ class AskLatest(msgspec.Struct, frozen=True, tag=True):
     limit: int
 
 
-Down: TypeAlias = Begin | Views | Adopt | DrainSlot | Leave | AskState | AskFleet | AskStory | AskLatest
+Down: TypeAlias = (
+    Begin | Views | Moved | Adopt | DrainSlot | Leave | AskState | AskFleet | AskStory | AskLatest
+)
 
 # --- up, from a worker
 

@@ -29,6 +29,7 @@ def outgoing(
     head = request_headers(
         request,
         url=command.endpoint.url,
+        host=command.endpoint.host,
         content_length=sum(map(len, buffers)),
         extra=extra,
         forward_auth=pool.forward_auth and pool.api_key is None,

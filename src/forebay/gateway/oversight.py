@@ -3,6 +3,7 @@
 import asyncio
 import logging
 import socket
+import ssl
 from collections.abc import Callable
 
 from forebay.config.assemble import Assembly
@@ -11,6 +12,7 @@ from forebay.fleet.eyes import Eyes
 from forebay.gateway.admin import Admin, Operations
 from forebay.gateway.http1.budget import BufferBudget
 from forebay.gateway.http1.connections import Connections
+from forebay.gateway.listening import accept
 
 log = logging.getLogger(__name__)
 
@@ -29,30 +31,48 @@ class Oversight:
         loop = asyncio.get_running_loop()
         self._assembly = assembly
         self._loop = loop
-        self._server: asyncio.Server | None = None
+        self._way = assembly.admin
+        self._servers: list[asyncio.Server] = []
         limits = assembly.file.inbound
         self._admin = Connections(loop, Admin(operations), limits, BufferBudget(limits.max_buffered_bytes))
         self._eyes = Eyes(
-            assembly.endpoints(), saw, assembly.file.eyes, clock, credentials=self._key_of, warn=log.warning
+            assembly.endpoints(),
+            saw,
+            assembly.file.eyes,
+            clock,
+            credentials=self._key_of,
+            tls=self._tls_of,
+            warn=log.warning,
         )
 
-    async def start(self, listener: socket.socket) -> None:
-        """Answer operators at `listener`, which is bound, and open the eyes."""
-        self._server = await self._loop.create_server(self._admin.protocol, sock=listener)
+    async def start(self, *listeners: socket.socket) -> None:
+        """Answer operators at `listeners`, which are bound, and open the eyes."""
+        seconds = self._admin.limits.head_timeout_seconds
+        for listener in listeners:
+            server = await accept(self._loop, listener, self._admin.protocol, self._way.context, seconds)
+            self._servers.append(server)
         await self._eyes.start()
 
     async def stop(self) -> None:
         """Close both now."""
-        if self._server is not None:
-            self._server.close()
+        for server in self._servers:
+            server.close()
         self._admin.abort_all()
         await self._eyes.stop()
 
     def adopt(self, assembly: Assembly) -> None:
         """Look at the endpoints of a new plan, in its intervals."""
         self._assembly = assembly
+        self._way.renew()
         self._admin.adopt(assembly.file.inbound)
         self._eyes.update(assembly.endpoints(), assembly.file.eyes)
+
+    def moved(self, host: str, addresses: tuple[str, ...]) -> None:
+        """A name that endpoints are declared at stands for these addresses now."""
+        self._eyes.moved(host, addresses)
+
+    def _tls_of(self, endpoint: Endpoint) -> ssl.SSLContext | None:
+        return self._assembly.tls_of(endpoint)
 
     def _key_of(self, endpoint: Endpoint) -> str | None:
         return self._assembly.api_key_of(endpoint)

@@ -3,22 +3,27 @@
 import asyncio
 import logging
 from collections.abc import Callable
+from typing import Protocol
 
 import msgspec
 
-from forebay.config.assemble import Assembly, assemble
-from forebay.config.companions import Companions
+from forebay.config.assemble import Assembly, assemble, document_of
 from forebay.config.document import Document
 from forebay.config.endpoints import Found
 from forebay.config.errors import ConfigError
 from forebay.config.schema import File
 from forebay.config.slots import SlotBook
-from forebay.telemetry.plan_families import PlanStatus
+from forebay.fleet.discovery.discovery import Discovery, names_of
+from forebay.fleet.discovery.files import watch
+from forebay.telemetry.plan_families import PlanStatus, SourceStatus
 
 log = logging.getLogger(__name__)
 
 LIVE = frozenset({"pools", "keys_env", "keys_file", "inbound", "intake", "media_urls", "eyes", "drain"})
 """Settings of the file's top level that change with a new plan. The others need a restart, and whoever changes them is told."""
+
+CERTIFICATE_SECONDS = 10.0
+"""How often the files of certificates are looked at. They are renewed days before they end."""
 
 
 class Reload(msgspec.Struct, frozen=True):
@@ -31,102 +36,150 @@ class Reload(msgspec.Struct, frozen=True):
     needs_restart: tuple[str, ...] = ()
 
 
-class Plans:
-    """Puts one plan together after the other, off the loop, and hands each to `adopt`.
+class Holder(Protocol):
+    """Who lives by the plans."""
 
-    `read` reads the configuration anew, None where there is no file. `slots` gives the slots that are in use. What is
-    refused changes nothing. Used by the loop only; plans come one after the other.
+    def slots(self) -> SlotBook:
+        """The slots that are in use, to put the next plan together with."""
+        ...
+
+    def adopt(self, assembly: Assembly) -> None:
+        """Live by this plan from now on."""
+        ...
+
+    def moved(self, host: str, addresses: tuple[str, ...]) -> None:
+        """A name that endpoints are declared at stands for these addresses now."""
+        ...
+
+
+class Plans:
+    """Puts one plan together after the other, off the loop, and hands each to its holder.
+
+    `read` reads the configuration anew, None where there is no file. What is refused changes nothing. Used by the loop
+    only; plans come one after the other. `clock` is in microseconds.
     """
 
     def __init__(
         self,
         assembly: Assembly,
+        holder: Holder,
         read: Callable[[], Document] | None,
-        slots: Callable[[], SlotBook],
-        adopt: Callable[[Assembly], None],
+        clock: Callable[[], int],
     ) -> None:
+        """`assembly` is the plan that the holder lives by."""
         self.assembly = assembly
         self.last = Reload(assembly.plan.version)
         self.failures = 0
         self._started_with = assembly.file
-        recipe = assembly.recipe
-        self._document = Document.of(recipe.data, recipe.name, Companions(texts=recipe.beside))
-        self._found: Found = assembly.recipe.found
+        self._document = document_of(assembly.recipe)
         self._read = read
-        self._slots = slots
-        self._adopt = adopt
+        self._holder = holder
+        self._clock = clock
         self._turn = asyncio.Lock()
+        self._discovery = Discovery(self._found, holder.moved, clock)
+        self._watching: asyncio.Task[None] | None = None
+
+    # --- life
+
+    async def begin(self) -> None:
+        """Follow the sources of the first plan, and have what they give adopted before anything is served."""
+        if await self._follow(self.assembly):
+            await self._found()
+        if self.assembly.certificate_files():
+            watching = watch(self._certificate_files, CERTIFICATE_SECONDS, self.renew)
+            self._watching = asyncio.create_task(watching, name="certificates")
+
+    async def stop(self) -> None:
+        """Follow nothing any more."""
+        if self._watching is not None:
+            self._watching.cancel()
+            await asyncio.gather(self._watching, return_exceptions=True)
+        await self._discovery.stop()
 
     def status(self) -> PlanStatus:
         """How the plan stands, for metrics."""
-        return PlanStatus(self.assembly.plan.version, not self.last.error, self.failures)
+        now = self._clock()
+        sources = tuple(
+            SourceStatus(key, source.size, source.failures, source.age_seconds(now))
+            for key, source in self._discovery.sources().items()
+        )
+        return PlanStatus(self.assembly.plan.version, not self.last.error, self.failures, sources)
+
+    # --- ways to the next plan
 
     async def reload(self) -> Reload:
         """Live by the configuration as it stands now, or say why not."""
         if self._read is None:
-            return Reload(
-                self.assembly.plan.version, "there is no configuration file: the engines came by command line"
-            )
+            problem = "there is no configuration file: the engines came by command line"
+            return Reload(self.assembly.plan.version, problem)
         async with self._turn:
-            self.last = await self._next(self._read, self._found)
+            self.last = await self._next(self._read)
         self.failures += bool(self.last.error)
-        self._tell(self.last)
+        _tell(self.last)
         return self.last
 
-    async def found(self, found: Found) -> None:
-        """Live by what the sources of endpoints give now."""
-        async with self._turn:
-            change = await self._next(lambda: self._document, found)
-        if change.error:
-            log.error("what discovery found cannot be used: %s", change.error)
-        elif change.added or change.removed:
-            log.info("plan %d: %s", change.version, _moved(change))
+    async def renew(self) -> None:
+        """Read certificates and keys anew; the configuration stays as it was read."""
+        await self._again("certificates or keys cannot be used")
 
-    async def _next(self, read: Callable[[], Document], found: Found) -> Reload:
-        before, version = self.assembly, self.assembly.plan.version
+    async def _found(self) -> None:
+        await self._again("what discovery found cannot be used")
+
+    async def _again(self, problem: str) -> None:
+        async with self._turn:
+            change = await self._next(lambda: self._document)
+        if change.error:
+            log.error("%s: %s", problem, change.error)
+        else:
+            log.info("plan %d: %s", change.version, _change(change))
+
+    async def _next(self, read: Callable[[], Document]) -> Reload:
+        before = self.assembly
         try:
-            document, assembly = await asyncio.to_thread(
-                _put_together, read, self._slots(), version + 1, found
-            )
+            document, assembly = await self._put_together(read, before.plan.version + 1)
         except ConfigError as error:
-            return Reload(version, str(error))
+            return Reload(before.plan.version, str(error))
         except Exception as error:
             log.exception("a plan could not be put together")
-            return Reload(version, f"a fault of ours: {type(error).__name__}")
+            return Reload(before.plan.version, f"a fault of ours: {type(error).__name__}")
         pinned = _pinned(self._started_with, assembly.file)
         kept = {name: getattr(self._started_with, name) for name in pinned}
         assembly = msgspec.structs.replace(assembly, file=msgspec.structs.replace(assembly.file, **kept))
-        self._document, self._found, self.assembly = document, found, assembly
-        self._adopt(assembly)
-        return Reload(version + 1, "", *_difference(before, assembly), pinned)
+        self._document, self.assembly = document, assembly
+        self._holder.adopt(assembly)
+        return Reload(assembly.plan.version, "", *_difference(before, assembly), pinned)
 
-    def _tell(self, reload: Reload) -> None:
-        if reload.error:
-            log.error(
-                "the configuration was not reloaded, plan %d stays in force: %s", reload.version, reload.error
-            )
-            return
-        log.info("the configuration was reloaded, plan %d: %s", reload.version, _moved(reload))
-        if reload.needs_restart:
-            log.warning(
-                "changed in the file, and in force after a restart: %s", ", ".join(reload.needs_restart)
-            )
+    async def _put_together(self, read: Callable[[], Document], version: int) -> tuple[Document, Assembly]:
+        slots, found = self._holder.slots(), self._discovery.found()
+        document = await asyncio.to_thread(read)
+        assembly = await asyncio.to_thread(assemble, document, slots, version, found)
+        given = await self._follow(assembly)
+        if given != found:  # a source that is new has something to give
+            assembly = await asyncio.to_thread(assemble, document, slots, version, given)
+        return document, assembly
+
+    async def _follow(self, assembly: Assembly) -> Found:
+        hosts = names_of(assembly.endpoints())
+        return await self._discovery.follow(assembly.sources(), hosts, assembly.file.eyes.names_seconds)
+
+    def _certificate_files(self) -> tuple[str, ...]:
+        return self.assembly.certificate_files()
 
 
-def _put_together(
-    read: Callable[[], Document], slots: SlotBook, version: int, found: Found
-) -> tuple[Document, Assembly]:
-    document = read()
-    return document, assemble(document, slots, version, found)
+def _tell(reload: Reload) -> None:
+    version = reload.version
+    if reload.error:
+        log.error("the configuration was not reloaded, plan %d stays in force: %s", version, reload.error)
+        return
+    log.info("the configuration was reloaded, plan %d: %s", version, _change(reload))
+    if reload.needs_restart:
+        log.warning("in force after a restart only: %s", ", ".join(reload.needs_restart))
 
 
 def _pinned(started: File, file: File) -> tuple[str, ...]:
     """Settings that differ from those that the gateway was started with, and cannot change while it runs."""
-    return tuple(
-        name
-        for name in File.__struct_fields__
-        if name not in LIVE and getattr(file, name) != getattr(started, name)
-    )
+    names = [name for name in File.__struct_fields__ if name not in LIVE]
+    return tuple(name for name in names if getattr(file, name) != getattr(started, name))
 
 
 def _difference(before: Assembly, after: Assembly) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -136,7 +189,7 @@ def _difference(before: Assembly, after: Assembly) -> tuple[tuple[str, ...], tup
     return added, tuple(name for slot, name in old.items() if slot not in new)
 
 
-def _moved(reload: Reload) -> str:
+def _change(reload: Reload) -> str:
     parts = [("added", reload.added), ("removed", reload.removed)]
     told = [f"{word} {', '.join(names)}" for word, names in parts if names]
     return "; ".join(told) or "the same endpoints"

@@ -6,9 +6,10 @@ from collections.abc import Callable
 from forebay.config.assemble import Assembly
 from forebay.config.document import Document
 from forebay.config.slots import SlotBook
+from forebay.gateway.listening import bound_to, close_sockets, open_sockets, urls
 from forebay.gateway.oversight import Oversight
 from forebay.gateway.plans import Plans, Reload
-from forebay.gateway.worker import BACKLOG, Worker
+from forebay.gateway.worker import Worker
 from forebay.runtime.driver import monotonic_us
 from forebay.telemetry.access_log import AccessLog
 
@@ -28,32 +29,44 @@ class Station(Worker):
         `clock` is in microseconds. `read` reads the configuration anew, for a reload.
         """
         super().__init__(assembly, access_log, clock)
-        self.plans = Plans(assembly, read, self.slots, self.adopt)
+        self.plans = Plans(assembly, self, read, self.driver.clock)
         self.desk.plan_status = self.plans.status
         self._oversight = Oversight(assembly, self, self.saw, self.driver.clock)
-        self._addresses: list[tuple[str, int]] = []
+        self._public_sockets: list[socket.socket] = []
+        self._admin_sockets: list[socket.socket] = []
 
     # --- life
 
     async def start(self) -> None:
         """Open the ports and the eyes. Raises OSError when an address cannot be had."""
-        await self.serve(await self._bound(self.assembly.file.listen))
-        await self._oversight.start(await self._bound(self.assembly.file.admin))
+        public, admin = self.assembly.public, self.assembly.admin
+        self._public_sockets = open_sockets(public.addresses, socket_mode=public.socket_mode)
+        self._admin_sockets = open_sockets(admin.addresses, socket_mode=admin.socket_mode)
+        await self.plans.begin()
+        await self.serve(*self._public_sockets)
+        await self._oversight.start(*self._admin_sockets)
 
     async def stop(self) -> None:
         """Close everything now. Requests that are still open are broken off."""
+        await self.plans.stop()
         await self._oversight.stop()
         await super().stop()
+        close_sockets([*self._public_sockets, *self._admin_sockets])
 
     @property
     def public_address(self) -> tuple[str, int]:
-        """Host and port of the public listener, as bound."""
-        return self._addresses[0]
+        """Host and port of the first public listener, as bound."""
+        return bound_to(self._public_sockets[0])
 
     @property
     def admin_address(self) -> tuple[str, int]:
-        """Host and port of the admin listener, as bound."""
-        return self._addresses[1]
+        """Host and port of the first admin listener, as bound."""
+        return bound_to(self._admin_sockets[0])
+
+    def urls(self) -> tuple[str, str]:
+        """Where clients come in, and operators, as people write it."""
+        public, admin = self.assembly.public, self.assembly.admin
+        return urls(self._public_sockets, public.context), urls(self._admin_sockets, admin.context)
 
     def slots(self) -> SlotBook:
         """The slots to put the next plan together with: those of endpoints that are gone are free again."""
@@ -67,6 +80,11 @@ class Station(Worker):
         """
         super().adopt(assembly)
         self._oversight.adopt(assembly)
+
+    def moved(self, host: str, addresses: tuple[str, ...]) -> None:
+        """A name that endpoints are declared at stands for these addresses now."""
+        super().moved(host, addresses)
+        self._oversight.moved(host, addresses)
 
     # --- what operators ask and do
 
@@ -102,16 +120,3 @@ class Station(Worker):
     async def reload(self) -> Reload:
         """Live by the configuration as it stands now, or say why not."""
         return await self.plans.reload()
-
-    # --- inside
-
-    async def _bound(self, address: str) -> socket.socket:
-        """A socket that listens at HOST:PORT. Raises OSError."""
-        host, _, port = address.rpartition(":")
-        found = await self._loop.getaddrinfo(
-            host.strip("[]"), int(port), type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
-        )
-        listener = socket.create_server(found[0][4][:2], family=found[0][0], backlog=BACKLOG)
-        listener.setblocking(False)
-        self._addresses.append(listener.getsockname()[:2])
-        return listener

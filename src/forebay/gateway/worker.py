@@ -13,8 +13,9 @@ from forebay.domain.endpoint import EndpointView
 from forebay.gateway.front import Gateway
 from forebay.gateway.http1.budget import BufferBudget
 from forebay.gateway.http1.connections import Connections
-from forebay.gateway.http1.upstream import Upstreams
+from forebay.gateway.http1.upstream import Tls, Upstreams
 from forebay.gateway.ingress import Ingress
+from forebay.gateway.listening import accept
 from forebay.gateway.pools import PoolDirectory, PoolWire
 from forebay.gateway.seat import ALONE, Seat
 from forebay.runtime.driver import Driver, monotonic_us
@@ -30,8 +31,6 @@ SECOND_US = 1_000_000
 THREAD_PER_CONNECTION = frozenset({"llama.cpp"})
 IDLE_WHERE_A_THREAD_WAITS = 2
 GC_ALLOCATIONS = 50_000
-# A burst of new connections waits here while the loop is busy; Linux caps it at net.core.somaxconn.
-BACKLOG = 4096
 
 
 class Worker:
@@ -65,7 +64,9 @@ class Worker:
         self._seat = seat
         mind, publish = seat.among_peers(self.conductor, self.conductor)
         self.driver = Driver(mind, self.desk.observers, loop, clock, publish)
+        self._way = assembly.public
         self.upstreams = Upstreams(loop, connect_timeout_seconds=_longest_connect(assembly))
+        self.upstreams.secure(_tls(assembly))
         inbound = seat.part_of(assembly.file.inbound)
         self.budget = BufferBudget(inbound.max_buffered_bytes)
         self.gateway = Gateway(
@@ -84,8 +85,9 @@ class Worker:
 
     async def serve(self, *listeners: socket.socket) -> None:
         """Take connections from `listeners`, which are bound, and begin to watch timeouts."""
+        seconds = self._public.limits.head_timeout_seconds
         for listener in listeners:
-            server = await self._loop.create_server(self._public.protocol, sock=listener, backlog=BACKLOG)
+            server = await accept(self._loop, listener, self._public.protocol, self._way.context, seconds)
             self._servers.append(server)
         self.gateway.start()
         # What is here now lives as long as the process: the collector need not look at it again.
@@ -135,12 +137,18 @@ class Worker:
         self._ingress.adopt(assembly.intake, inbound.max_body_bytes, assembly.keys)
         self._public.adopt(inbound)
         self.budget.max_bytes = inbound.max_buffered_bytes
+        self._way.renew()
         self.upstreams.connect_timeout_seconds = _longest_connect(assembly)
+        self.upstreams.secure(_tls(assembly))
         current = {endpoint.slot for endpoint in assembly.endpoints()}
         self._engines = {slot: engine for slot, engine in self._engines.items() if slot in current}
         self.gateway.directory = self._directory()
         self.desk.counters.rename(_names(assembly))
         self.driver.feed(PlanChanged(self.driver.clock(), assembly.plan))
+
+    def moved(self, host: str, addresses: tuple[str, ...]) -> None:
+        """A name that endpoints are declared at stands for these addresses now."""
+        self.upstreams.moved(host, addresses)
 
     def drain_slot(self, slot: int, *, draining: bool, limit_seconds: float) -> None:
         """Empty an endpoint, or take it back."""
@@ -195,6 +203,16 @@ class Worker:
 def _longest_connect(assembly: Assembly) -> float:
     """Each exchange watches its own pool's limit; this is the last resort."""
     return max(pool.file.timeouts.connect_seconds for pool in assembly.pools)
+
+
+def _tls(assembly: Assembly) -> dict[str, Tls]:
+    """What each https endpoint is talked to with."""
+    return {
+        endpoint.url: Tls(pool.tls, endpoint.host)
+        for pool in assembly.pools
+        for endpoint in pool.plan.endpoints
+        if pool.tls is not None and endpoint.url.startswith("https:")
+    }
 
 
 def _names(assembly: Assembly) -> dict[str, str]:

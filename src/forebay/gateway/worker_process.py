@@ -26,6 +26,7 @@ from forebay.gateway.messages import (
     Fleet,
     Leave,
     Living,
+    Moved,
     Refused,
     SeenRow,
     State,
@@ -60,6 +61,7 @@ class Employment:
         self._tasks: set[asyncio.Task[None]] = set()
         self._acts: dict[type, Callable[[Worker, Any], None]] = {
             Views: lambda worker, message: worker.saw(message.views),
+            Moved: lambda worker, message: worker.moved(message.host, message.addresses),
             Adopt: self._adopt,
             DrainSlot: lambda worker, message: worker.drain_slot(
                 message.slot, draining=message.draining, limit_seconds=message.limit_seconds
@@ -100,6 +102,8 @@ class Employment:
         access_log = open_access_log(assembly.file.access_log.path, self._logs, shared=True)
         seat = Seat(message.worker, message.workers, ledger)
         self._worker = Worker(assembly, access_log, seat=seat)
+        for host, addresses in message.addresses.items():
+            self._worker.moved(host, addresses)
         for drain in message.drains:
             self._acts[DrainSlot](self._worker, drain)
         self._do(self._serve(self._worker, message))

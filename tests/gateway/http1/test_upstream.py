@@ -91,7 +91,7 @@ async def test_names_that_do_not_resolve_and_wrong_schemes_are_told(upstreams, e
 
 
 async def test_a_connection_that_never_comes_times_out(engine, monkeypatch):
-    async def never(loop, url, protocol):
+    async def never(*_):
         await asyncio.sleep(60)
 
     monkeypatch.setattr("forebay.gateway.http1.upstream.open_connection", never)
@@ -159,6 +159,7 @@ async def test_close_ends_every_call(upstreams, engine):
         ("http://10.0.0.1:8000", ("10.0.0.1", 8000)),
         ("http://engine", ("engine", 80)),
         ("http://[::1]:8000/", ("::1", 8000)),
+        ("https://engine", ("engine", 443)),
     ],
 )
 def test_addresses(url, expected):
@@ -166,6 +167,6 @@ def test_addresses(url, expected):
 
 
 def test_addresses_that_cannot_be():
-    for url in ("https://x", "x:80", "http://", "unix:/x"):
+    for url in ("ftp://x", "x:80", "http://", "unix:/x"):
         with pytest.raises(ValueError, match="http://host:port"):
             address(url)

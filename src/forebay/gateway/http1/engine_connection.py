@@ -51,12 +51,14 @@ class EngineConnection(asyncio.Protocol):
 
     __slots__ = (
         "_answered", "_call", "_coded", "_dirty", "_ended", "_gunzip", "_head_bytes", "_headers", "_home", "_keep_alive", "_parser", "_pieces",
-        "_reused", "_status", "_told_head", "_until_close", "idle_since", "transport", "url",
+        "_reused", "_status", "_told_head", "_until_close", "idle_since", "peer", "retired", "transport", "url",
     )  # fmt: skip
 
     def __init__(self, home: Home, url: str) -> None:
         self.url = url
         self.idle_since = 0.0  # seconds of the loop's clock
+        self.peer = ""  # the address at the other end, empty for a Unix socket
+        self.retired = False  # not to be kept beyond the call that it carries
         self.transport: asyncio.Transport
         self._home = home
         self._parser = httptools.HttpResponseParser(self)
@@ -100,6 +102,12 @@ class EngineConnection(asyncio.Protocol):
         if not self.transport.is_closing():
             self.transport.resume_reading()
 
+    def retire(self) -> None:
+        """Carry the call that is open to its end, and no other."""
+        self.retired = True
+        if self._call is None and self.idle_since:
+            self.abandon()
+
     def abandon(self) -> None:
         """Cut the connection off; whoever waited for it wants to hear no more."""
         self._call = None
@@ -111,6 +119,8 @@ class EngineConnection(asyncio.Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Register with the home."""
         self.transport = cast("asyncio.Transport", transport)
+        peername = transport.get_extra_info("peername")
+        self.peer = peername[0] if isinstance(peername, tuple) else ""
         self._home.opened(self)
 
     def data_received(self, data: bytes) -> None:

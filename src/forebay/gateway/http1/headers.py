@@ -3,6 +3,7 @@
 from functools import lru_cache
 from urllib.parse import urlsplit
 
+from forebay.config.addresses import socket_path
 from forebay.domain.endpoint import path_at
 from forebay.gateway.http1.message import HeaderList, Request
 
@@ -38,29 +39,35 @@ _UNCACHED = frozenset({b"cache-control", b"x-accel-buffering"})
 
 
 @lru_cache(maxsize=4096)
-def host_of(url: str) -> bytes:
-    """The Host line's value for an endpoint's base URL; credentials in a URL are not for it."""
-    return urlsplit(url).netloc.rpartition("@")[2].encode("idna")
+def host_of(url: str, host: str = "") -> bytes:
+    """The Host line's value for an endpoint's base URL; credentials in a URL are not for it.
+
+    `host` is the name that it is asked by, where the URL has only an address. A Unix socket has no name of its own.
+    """
+    if socket_path(url):
+        return b"localhost"
+    parts = urlsplit(url)
+    return (f"{host}:{parts.port}" if host else parts.netloc.rpartition("@")[2]).encode("idna")
 
 
 def request_headers(
-    request: Request, *, url: str, content_length: int, extra: HeaderList, forward_auth: bool
+    request: Request, *, url: str, content_length: int, extra: HeaderList, forward_auth: bool, host: str = ""
 ) -> bytes:
-    """The head of the request to the engine at `url`; a path in it is the base of its API.
+    """The head of the request to the engine at `url`; a path in it is the base of its API. `host` is as for `host_of`.
 
     Credentials of the client go on only with `forward_auth`; `extra` lines are ours.
     """
     own = b"".join([b"%b: %b\r\n" % header for header in extra])
-    standing = _standing_lines(request, url, forward_auth)
+    standing = _standing_lines(request, url, host, forward_auth)
     return b"%b%bcontent-length: %d\r\n\r\n" % (standing, own, content_length)
 
 
 @lru_cache(maxsize=1024)
-def _standing_lines(request: Request, url: str, forward_auth: bool) -> bytes:
+def _standing_lines(request: Request, url: str, host: str, forward_auth: bool) -> bytes:
     """What is the same for every request with this head."""
     dropped = _REWRITTEN - {b"authorization", b"x-api-key"} if forward_auth else _REWRITTEN
     target = path_at(url, request.target).encode("latin-1")
-    lines = [b"%b %b HTTP/1.1\r\nhost: %b\r\n" % (request.method.encode(), target, host_of(url))]
+    lines = [b"%b %b HTTP/1.1\r\nhost: %b\r\n" % (request.method.encode(), target, host_of(url, host))]
     lines += [b"%b: %b\r\n" % header for header in _kept(request.headers, dropped)]
     path = [value for name, value in request.headers if name == b"x-forwarded-for"] + [request.peer.encode()]
     lines.append(b"x-forwarded-for: %b\r\n" % b", ".join(path))

@@ -1,31 +1,15 @@
 """Kept-alive connections to engines: handed out last in, first out, so that the fewest stay open."""
 
 import asyncio
-from collections.abc import Callable, Sequence
-from urllib.parse import urlsplit
+from collections.abc import Mapping, Sequence
 
 from forebay.domain.outcome import FailureKind
 from forebay.gateway.http1.call import Call, Sink
+from forebay.gateway.http1.dialling import Tls, Ways, address, host_of_url, open_connection
 from forebay.gateway.http1.engine_connection import EngineConnection
 from forebay.gateway.http1.writing import Data
 
-__all__ = ["Call", "Sink", "Upstreams", "address"]
-
-
-def address(url: str) -> tuple[str, int]:
-    """Host and port of an endpoint's base URL. Raises ValueError if it is not plain HTTP over TCP."""
-    parts = urlsplit(url)
-    if parts.scheme != "http" or not parts.hostname:
-        raise ValueError(f"endpoint {url!r} is not of the form http://host:port")
-    return parts.hostname, parts.port or 80
-
-
-async def open_connection(
-    loop: asyncio.AbstractEventLoop, url: str, protocol: Callable[[], EngineConnection]
-) -> EngineConnection:
-    """A fresh connection to an endpoint. Raises OSError. TLS and Unix sockets would come in here."""
-    host, port = address(url)
-    return (await loop.create_connection(protocol, host, port))[1]
+__all__ = ["Call", "Sink", "Tls", "Upstreams", "address"]
 
 
 class Upstreams:
@@ -45,6 +29,7 @@ class Upstreams:
         self._idle_seconds = idle_seconds
         self._max_idle_per_endpoint = max_idle_per_endpoint
         self._most_idle: dict[str, int] = {}  # where an endpoint wants fewer
+        self._ways = Ways()
         self._idle: dict[str, list[EngineConnection]] = {}
         self._open_connections: set[EngineConnection] = set()
         self._closed = False
@@ -69,6 +54,17 @@ class Upstreams:
         """Keep no more than `count` idle connections to this endpoint."""
         self._most_idle[url] = count
 
+    def secure(self, tls: Mapping[str, Tls]) -> None:
+        """Talk TLS to these endpoints, by their URLs, and to no others, from the next connection on."""
+        self._ways.tls = tls
+
+    def moved(self, host: str, addresses: tuple[str, ...]) -> None:
+        """The name `host` stands for these now. What is open to another is not kept beyond its request."""
+        self._ways.addresses[host] = addresses
+        for connection in tuple(self._open_connections):
+            if host_of_url(connection.url) == host and connection.peer not in addresses:
+                connection.retire()
+
     def idle_connections(self, url: str) -> int:
         """How many connections to this endpoint are kept idle."""
         return len(self._idle.get(url, ()))
@@ -89,6 +85,8 @@ class Upstreams:
     def opened(self, connection: EngineConnection) -> None:
         """It stands."""
         self._open_connections.add(connection)
+        if not self._ways.leads_to(connection.url, connection.peer):
+            connection.retire()  # its name has moved while it was being opened
 
     def closed(self, connection: EngineConnection) -> None:
         """It is gone."""
@@ -101,6 +99,7 @@ class Upstreams:
         if (
             len(kept) >= self._most_idle.get(connection.url, self._max_idle_per_endpoint)
             or self._closed
+            or connection.retired
             or connection.transport.is_closing()
         ):
             return False
@@ -145,7 +144,7 @@ class Upstreams:
         try:
             async with asyncio.timeout(self.connect_timeout_seconds):
                 connection = await open_connection(
-                    self._loop, call.url, lambda: EngineConnection(self, call.url)
+                    self._loop, call.url, lambda: EngineConnection(self, call.url), self._ways
                 )
         except TimeoutError:
             self._unreachable(call, f"no connection within {self.connect_timeout_seconds:g} s")

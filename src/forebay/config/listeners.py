@@ -1,0 +1,57 @@
+"""The gateway's two listeners, as the file sets them: where they are, and the certificates that they show."""
+
+import re
+import ssl
+
+import msgspec
+
+from forebay.config.document import Document
+from forebay.config.errors import ConfigError
+from forebay.config.schema import File
+from forebay.config.tls import listener_context, load_pair
+from forebay.config.ways_in import ListenAddress, ListenerTls, listen_address
+
+
+class WayIn(msgspec.Struct, frozen=True):
+    """One listener: its addresses, and what it speaks TLS with (None: it does not). `socket_mode` is for Unix sockets."""
+
+    addresses: tuple[ListenAddress, ...]
+    tls: ListenerTls
+    context: ssl.SSLContext | None
+    socket_mode: int
+
+    def renew(self) -> None:
+        """Show the certificate as its files have it now, from the next handshake on. Raises ConfigError."""
+        if self.context is not None:
+            load_pair("tls", self.context, self.tls)
+
+
+def public_way(document: Document, file: File) -> WayIn:
+    """How clients come in. Raises ConfigError."""
+    return _way(document, "listen", file.listen, "tls", file.tls, file)
+
+
+def admin_way(document: Document, file: File) -> WayIn:
+    """How operators come in. Raises ConfigError."""
+    return _way(document, "admin", file.admin, "admin_tls", file.admin_tls, file)
+
+
+def _way(
+    document: Document, name: str, listen: str | tuple[str, ...], tls_name: str, tls: ListenerTls, file: File
+) -> WayIn:
+    place = document.place(f"$.{name}")
+    texts = (listen,) if isinstance(listen, str) else listen
+    if not texts:
+        raise ConfigError(place, "no address is given", "write HOST:PORT, as 127.0.0.1:8080, or unix:/PATH")
+    addresses = tuple(dict.fromkeys(listen_address(place, text) for text in texts))
+    context = listener_context(document.place(f"$.{tls_name}"), tls)
+    return WayIn(addresses, tls, context, _mode(document, file))
+
+
+def _mode(document: Document, file: File) -> int:
+    if not re.fullmatch("[0-7]{3,4}", file.socket_mode):
+        place = document.place("$.socket_mode")
+        raise ConfigError(
+            place, f"`{file.socket_mode}` is no mode", 'write it in octal and in quotes, as "660"'
+        )
+    return int(file.socket_mode, 8)
