@@ -89,6 +89,24 @@ def test_a_wide_item_number_and_a_second_map():
     assert measured(file(ispe(9, 9), ispe(64, 48), maps=maps, pitm=pitm)) == (64, 48, 1)
 
 
+def moov(handler):
+    """A track of three samples of 64x48, without boxes that nobody asks for."""
+    tkhd = box(b"tkhd", bytes(76), pack(">II", 64 << 16, 48 << 16))
+    stts = full(b"stts", pack(">III", 1, 3, 40))
+    media = box(b"hdlr", bytes(8), handler, bytes(13)), box(b"minf", box(b"stbl", stts))
+    return box(b"moov", box(b"trak", tkhd, box(b"mdia", *media)))
+
+
+def test_a_sequence_without_a_still_picture_has_the_size_of_its_track():
+    header = probe(box(b"ftyp", b"avis", bytes(4)) + moov(b"pict"))
+    assert (header.mime, header.width, header.height, header.frames) == ("image/avif", 64, 48, 3)
+
+
+def test_a_track_that_is_no_picture_counts_no_frames():
+    header = probe(file(ispe(9, 7), tail=moov(b"auxv")))
+    assert (header.width, header.frames) == (9, 1)
+
+
 @pytest.mark.parametrize(
     ("clap", "size"),
     [((64, 1, 48, 1), (64, 48)), ((128, 2, 97, 2), (64, 48)), ((64, 0, 48, 1), (64, 64)), ((65, 1, 48, 1), (64, 64)), ((0, 1, 48, 1), (64, 64))],

@@ -78,9 +78,10 @@ def test_a_sound_beside_an_unknown_stream_and_a_video_beside_a_sound():
         begins(opus(312)) + page(b"x", 100),
         begins(vorbis(0)) + page(b"x", 100),
         begins(b"unknown") + page(b"x", 100),
+        begins(opus(0)) + bytes(2 * ogg.LONGEST_PAGE_BYTES),
         begins(opus(0)) + page(b"x", 9_000) + page(b"y", 9, serial=2) * (ogg.MAX_LAST_PAGES + 1),
     ],
-    ids=["no-pages", "less-than-skipped", "no-rate", "unknown-codec", "end-not-near"],
+    ids=["no-pages", "less-than-skipped", "no-rate", "unknown-codec", "no-page-near-the-end", "end-not-near"],
 )
 def test_a_sound_of_unknown_length_is_recognised(data):
     header = probe(data)

@@ -8,7 +8,7 @@ MAGIC = b"\xff\xd8\xff"
 # A colour profile or a depth map is split into segments of 64 KiB: 255 of the one, about as many of the other.
 MAX_SEGMENTS = 1_024
 # Any number of 0xFF may pad a marker; nobody writes more than one or two.
-MAX_FILL = 64
+MAX_FILL = 16
 
 APP1 = 0xE1
 START_OF_SCAN, END_OF_IMAGE = 0xDA, 0xD9
