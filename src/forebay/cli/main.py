@@ -2,6 +2,7 @@
 
 import argparse
 import importlib
+import os
 import sys
 from collections.abc import Sequence
 
@@ -31,11 +32,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     module = importlib.import_module(f"forebay.cli.{options.command}")
     try:
         status: int = module.run(options)
+        sys.stdout.flush()
     except ConfigError as error:
         print(f"forebay: {error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         return 130
+    except BrokenPipeError:
+        # The reader has enough, as `| head` has. What is still buffered goes nowhere, and without complaint.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 141
     return status
 
 
