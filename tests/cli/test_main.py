@@ -46,3 +46,11 @@ def test_ctrl_c_ends_with_130(monkeypatch):
 
     monkeypatch.setattr(check, "run", interrupted)
     assert main(["check", "forebay.yaml"]) == 130
+
+
+def test_a_reader_that_has_enough_ends_it_quietly():
+    command = [sys.executable, "-m", "forebay.cli.main", "completion", "bash"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        process.stdout.close()
+        assert process.stderr.read() == b""
+        assert process.wait(60) == 141
