@@ -70,9 +70,9 @@ def test_the_order_is_defaults_files_engine_and_then_the_owner(tmp_path):
     rules = family.on("")
     assert (rules.min_pixels, rules.max_pixels, rules.patch_size) == (6_272, 100_352, 14)
     assert (rules.sampling.fps, rules.sampling.max_frames, rules.sampling.num_frames) == (1, 16, None)
-    on_vllm = family.on("vllm").sampling
-    assert (on_vllm.num_frames, on_vllm.fps) == (32, 1)
-    given = family_of(tmp_path, family={"name": "qwen2-vl", "sampling": {"fps": 4}}).on("vllm").sampling
+    on_vllm = family_of(tmp_path, family="internvl").on("vllm").sampling
+    assert (on_vllm.num_frames, on_vllm.fps, on_vllm.max_frames) == (32, 1, 16)
+    given = family_of(tmp_path, family={"name": "internvl", "sampling": {"fps": 4}}).on("vllm").sampling
     assert (given.num_frames, given.fps, given.max_frames) == (None, 4, 768)
 
 

@@ -1,6 +1,9 @@
 """The gateway before a real vLLM: exact predictions, streams, Anthropic messages, cancellation, and a look at its load."""
 
 import asyncio
+import base64
+from importlib.resources import files
+from pathlib import Path
 
 import pytest
 
@@ -17,13 +20,18 @@ pytestmark = [
 ]
 
 
-def gateway_before(engine):
+WEIGHTS = files("forebay").joinpath("testing/models/tinyvlm/hf")
+CASES = Path(__file__).parents[1] / "cases"
+
+
+def gateway_before(engine, **changes):
     pool = {
         "model": launch.TINYVLM,
         "aliases": ["gpt-4o"],
         "family": TINYVLM_FAMILY,
         "profile": "multimodal",
         "endpoints": [{"url": engine.url}],
+        **changes,
     }
     return LiveGateway(pools=[pool], eyes={"scrape_seconds": 0.2})
 
@@ -58,6 +66,25 @@ async def test_true_answers_and_exact_predictions_for_vllm(engine):
         odd = await gateway.post(chat("x", "What color is the circle?", scenes.picture((), 182, 270)).body)
         story = await gateway.story(odd.headers["x-request-id"])
         assert (story["demand"]["image_tokens"], odd.json()["usage"]["prompt_tokens"]) == (62, 62 + 14)
+
+
+async def test_clips_are_priced_by_the_models_own_files(engine):
+    async with gateway_before(engine, family="", preprocessor_config=str(WEIGHTS)) as gateway:
+
+        async def found_out():
+            return (await seen(gateway))["engine"] == "vllm"
+
+        await until(found_out)
+        text_only = (await gateway.post(chat("x", "x").body)).json()["usage"]["prompt_tokens"]
+        for clip in sorted(CASES.glob("p11_*.mp4")):
+            data = base64.b64encode(clip.read_bytes()).decode()
+            url = {"type": "video_url", "video_url": {"url": f"data:video/mp4;base64,{data}"}}
+            body = chat("x", "x").body
+            body["messages"][0]["content"] = [{"type": "text", "text": "x"}, url]
+            reply = await gateway.post(body)
+            demand = (await gateway.story(reply.headers["x-request-id"]))["demand"]
+            counted = reply.json()["usage"]["prompt_tokens"] - text_only
+            assert (demand["video_tokens"], demand["exact"]) == (counted, True), clip.name
 
 
 async def test_streams_are_metered_and_aliases_restored(engine):

@@ -183,7 +183,7 @@ async def test_p11_clips_are_priced_by_their_frames_wherever_the_index_lies():
             status, priced = await demand(gateway, parts(TEXT, video(case(name))), name)
             assert (status, priced["exact"]) == (200, True)
             tokens.append(priced["video_tokens"])
-        # vLLM samples 32 frames of 128x96 (20 cells), two to a layer; the short clip has but 6 frames.
+        # vLLM samples two frames a second of 128x96 (15 cells), two to a layer; the short clip has but 6 frames.
         assert tokens == [tokens[0], tokens[0], tokens[2]]
         assert tokens[0] > tokens[2] > 0
         nothing_told = b"\x1aE\xdf\xa3\x80\x18\x53\x80\x67\xff"  # a Matroska segment that has just begun

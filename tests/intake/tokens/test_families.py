@@ -179,21 +179,26 @@ def test_llama_cpp_knows_no_limit_of_aspect(size, tokens):
     assert not build("qwen2-vl", engine="vllm").image(*size).exact
 
 
-def test_vllm_spreads_32_frames_over_a_clip():
+# Read off a real vLLM 0.32 with the tiny model, which takes two frames a second of both clips.
+@pytest.mark.parametrize(("frames", "seconds", "tokens"), [(300, 10, 150), (6, 3, 45)])
+def test_vllm_samples_a_clip_as_the_models_processor_does(frames, seconds, tokens):
     tiny = build("qwen2-vl", {"min_pixels": 6272, "max_pixels": 50176}, "vllm")
-    assert tiny.video(128, 96, 6, 3_000_000).tokens == 45
-    assert tiny.video(128, 96, 300, 10_000_000).tokens == 16 * 15
-    rated = build("qwen2-vl", {"min_pixels": 6272, "max_pixels": 50176, "sampling": {"fps": 2}}, "vllm")
-    assert rated.video(128, 96, 300, 10_000_000).tokens == 10 * 15
+    assert tiny.video(128, 96, frames, seconds * 1_000_000).tokens == tokens
 
 
-def test_a_clip_is_walked_over_in_whole_steps_by_engines_that_load_it_themselves():
-    clip = (56, 56, 218, 10_900_000)  # 21.8 frames wanted
+@pytest.mark.parametrize("family", ["internvl", "llava-onevision"])
+def test_vllm_spreads_32_frames_where_it_has_no_loader_of_the_models_own(family):
+    by_rate = {"sampling": {"fps": 1, "min_frames": 1}}
+    served = build(family, engine="vllm", served=by_rate).video(128, 96, 300, 10_000_000)
+    assert served == build(family, {"sampling": {"num_frames": 32}}).video(128, 96, 300, 10_000_000)
+    assert served.tokens > build(family, by_rate, "vllm").video(128, 96, 300, 10_000_000).tokens
+
+
+def test_transformers_walks_over_a_clip_by_a_float_and_takes_one_frame_more_at_times():
+    clip = (56, 56, 218, 10_900_000)  # 22 frames wanted, and 218 / (218 / 22) is a little more
     sampling = {"sampling": {"fps": 2.02}}
-    assert (
-        build("qwen2-vl", sampling).video(*clip).tokens == 12 * 4
-    )  # 218 / (218 / 22) is a little more than 22
-    assert build("qwen2-vl", sampling, "vllm").video(*clip).tokens == 11 * 4
+    assert build("qwen2-vl", sampling).video(*clip).tokens == 12 * 4
+    assert build("qwen2-vl", {**sampling, "float_steps": False}).video(*clip).tokens == 11 * 4
 
 
 def test_sglang_bounds_each_frame_of_a_clip():

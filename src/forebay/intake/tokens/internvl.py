@@ -2,7 +2,7 @@
 
 import functools
 from collections.abc import Mapping
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from forebay.domain.ability import Ability
 from forebay.intake.tokens.family import ImageRules, MediaCost, Positive
@@ -31,6 +31,8 @@ class InternVL(ImageRules, frozen=True, forbid_unknown_fields=True, kw_only=True
         "tokens_per_tile": ("image_seq_length",),
     }
     clips_configured_at: ClassVar[Mapping[str, tuple[str, ...]]] = SAMPLED_AT
+    # Its --media-io-kwargs, unless told otherwise: it knows no loader of this model's own.
+    engine_settings: ClassVar[Mapping[str, Mapping[str, Any]]] = {"vllm": {"sampling": {"num_frames": 32}}}
     tile_size: Positive = 448
     patch_size: Positive = 14
     tokens_per_tile: Positive = 256

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping
-from typing import Annotated, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import msgspec
 
@@ -33,6 +33,8 @@ class LlavaOneVision(ImageRules, frozen=True, forbid_unknown_fields=True, kw_onl
         "vision_aspect_ratio": ("vision_aspect_ratio",),
     }
     clips_configured_at: ClassVar[Mapping[str, tuple[str, ...]]] = SAMPLED_AT
+    # Its --media-io-kwargs, unless told otherwise: it knows no loader of this model's own.
+    engine_settings: ClassVar[Mapping[str, Mapping[str, Any]]] = {"vllm": {"sampling": {"num_frames": 32}}}
     grid_pinpoints: Annotated[tuple[Size, ...], msgspec.Meta(min_length=1)] = tuple(
         (height, width) for height in _SIDES for width in _SIDES
     )

@@ -21,7 +21,8 @@ class Qwen2VL(ImageRules, frozen=True, forbid_unknown_fields=True, kw_only=True)
     and `temporal_patch_size` frames make one layer of tokens. Unset, those two are the pictures' own bounds, since
     the published checkpoints have one preprocessor configuration for both (the class defaults are 128 and 768 cells).
     `cap_pixels_per_frame` shares 90 % of `max_video_tokens` out among the frames, as qwen-vl-utils does. `float_steps`:
-    transformers walks over the frames by a float, which takes one more at times; engines that load clips do not.
+    transformers and vLLM walk over the frames by a float, which takes one more at times; SGLang does not. (vLLM takes frames
+    by rate since it knows this model's processor; releases before that took 32 of any clip.)
     """
 
     name: ClassVar[str] = "qwen2-vl"
@@ -42,8 +43,6 @@ class Qwen2VL(ImageRules, frozen=True, forbid_unknown_fields=True, kw_only=True)
     }
 
     engine_settings: ClassVar[Mapping[str, Mapping[str, Any]]] = {
-        # Its --media-io-kwargs, unless told otherwise.
-        "vllm": {"sampling": {"num_frames": 32}, "float_steps": False},
         # Resizes clips as qwen-vl-utils does, before transformers finds nothing more to do.
         "sglang": {
             "video_min_pixels": 128 * 28 * 28,
@@ -51,7 +50,8 @@ class Qwen2VL(ImageRules, frozen=True, forbid_unknown_fields=True, kw_only=True)
             "cap_pixels_per_frame": True,
             "float_steps": False,
         },
-        "llama.cpp": {"resizer": "llama.cpp"},
+        # Of 8 to 4,096 cells, whatever the model's files say.
+        "llama.cpp": {"resizer": "llama.cpp", "min_pixels": 8 * 28 * 28, "max_pixels": 4_096 * 28 * 28},
     }
 
     min_pixels: Positive = 4 * 28 * 28

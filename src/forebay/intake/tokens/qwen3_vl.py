@@ -40,11 +40,7 @@ class Qwen3VL(ImageRules, frozen=True, forbid_unknown_fields=True, kw_only=True)
         **SAMPLED_AT,
     }
 
-    engine_settings: ClassVar[Mapping[str, Mapping[str, Any]]] = {
-        # Its --media-io-kwargs, unless told otherwise.
-        "vllm": {"sampling": {"num_frames": 32, "short_by_rate": True}},
-        "llama.cpp": {"resizer": "llama.cpp"},
-    }
+    engine_settings: ClassVar[Mapping[str, Mapping[str, Any]]] = {"llama.cpp": {"resizer": "llama.cpp"}}
 
     min_pixels: Positive = 65_536
     max_pixels: Positive = 16_777_216

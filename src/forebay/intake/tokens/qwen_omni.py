@@ -65,7 +65,7 @@ class Qwen3Omni(Hears, Qwen2VL, frozen=True, forbid_unknown_fields=True, kw_only
     # The size of clips is the processor's own; it does not look at their configuration.
     clips_configured_at: ClassVar[Mapping[str, tuple[str, ...]]] = SAMPLED_AT
     engine_settings: ClassVar[Mapping[str, Mapping[str, Any]]] = {
-        "vllm": {**Qwen2VL.engine_settings["vllm"], "pads_to_hop": True},
+        "vllm": {"pads_to_hop": True},
         "llama.cpp": Qwen2VL.engine_settings["llama.cpp"],
     }
     patch_size: Positive = 16

@@ -10,20 +10,18 @@ from forebay.intake.tokens.family import MICROSECONDS, Positive, PositiveFloat
 class FrameSampling(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Either `num_frames` spread over the whole clip, or `fps` frames a second within min and max.
 
-    Given `num_frames`, the rate is not looked at (vLLM's `media_io_kwargs`; transformers holds the two exclusive), except
-    with `short_by_rate` for a clip that has no more frames than that: vLLM reads it whole, and leaves the sampling to the
-    model's processor. Defaults are those of Qwen's processors in transformers 5.24.
+    Given `num_frames`, the rate is not looked at (transformers holds the two exclusive). Defaults are those of Qwen's
+    processors in transformers 5.24.
     """
 
     num_frames: Positive | None = None
     fps: PositiveFloat = 2.0
     min_frames: Positive = 4
     max_frames: Positive = 768
-    short_by_rate: bool = False
 
     def count(self, frames: int, duration_us: int, multiple: int = 1) -> int:
         """Frames taken of a clip, at least 1 and never more than it has. By rate they are a multiple, rounded down."""
-        if self.num_frames is not None and not (self.short_by_rate and frames <= self.num_frames):
+        if self.num_frames is not None:
             return min(self.num_frames, frames)
         wanted = duration_us * self.fps / MICROSECONDS
         most = min(self.max_frames, frames) // multiple * multiple
