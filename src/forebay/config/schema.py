@@ -48,8 +48,8 @@ class EndpointFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_o
     preprocess_numa_node: Count | None = None
     # Requests that this gateway may have open there; 0 for no bound. Engines batch, and queue on their own.
     max_in_flight: Count = 0
-    # Most tokens of one picture, sound or clip that its encoder takes (vLLM: max_num_encoder_input_tokens, by default its
-    # max_num_batched_tokens); 0 for no bound. Engines set that room aside at their start, and do not tell how much.
+    # Most tokens of one picture, sound or clip that its encoder takes; 0 for no bound. Engines set that room aside at their
+    # start, and tell it in their log only. vLLM: --max-num-batched-tokens, or the largest item it reckoned with if more.
     encoder_budget_tokens: Count = 0
     # Image formats that it decodes, as [jpeg, png, webp]: pictures in others go elsewhere, or are refused. When left out, what
     # its kind of engine is known to decode.
