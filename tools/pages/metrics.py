@@ -6,6 +6,7 @@ from types import SimpleNamespace
 from prometheus_client.parser import text_string_to_metric_families
 
 from forebay.domain.endpoint import Endpoint, EndpointView
+from forebay.domain.hardware import Device, Hardware
 from forebay.domain.outcome import Ending, FailureKind
 from forebay.telemetry.access_log import AccessLog
 from forebay.telemetry.desk import Desk
@@ -17,9 +18,11 @@ from pages.text import table
 
 def metrics() -> str:
     tally = PoolTally({"finished": 1}, {"reason": 1}, {"reason": 1}, {"placed": 1})
-    row = EndpointRow("m", Endpoint(0, "e", "http://e"), EndpointView(0, reachable=True), _Ones())
+    endpoint = Endpoint(0, "e", "http://e", devices=(0,))
+    row = EndpointRow("m", endpoint, EndpointView(0, reachable=True), _Ones())
     desk = Desk({"m": "m"}, lambda: [row], lambda: 2, AccessLog(io.BytesIO()))
     desk.plan_status = lambda: PlanStatus(1, sources=(SourceStatus("s", 1, 0, 1.0),))
+    desk.hardware = lambda: Hardware(1, "nvml", (Device(0, "d", 1.0, 1, 1, 1.0, 1.0),))
     desk.counters.tally.pools["m"] = tally
     desk.counters.tally.replies["/v1/chat/completions"] = {200: 1}
     exposed = desk.metrics("text/plain")[1].decode()

@@ -62,6 +62,7 @@ class Endpoints:
             host=host,
             engine=file.engine,
             device=file.device,
+            devices=file.devices,
             zone=file.zone,
             role=ROLES[file.role],
             numa_node=file.numa_node,

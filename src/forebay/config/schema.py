@@ -13,6 +13,7 @@ from forebay.config.settings import (
     AccessLogSettings,
     DrainSettings,
     EyesSettings,
+    HardwareSettings,
     Timeouts,
 )
 from forebay.config.tls import EngineTls
@@ -39,6 +40,8 @@ class EndpointFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_o
     metrics_port: Port = 0
     # What it runs on, as `a100-80gb`: the prior of its speed. Unknown names are priced as an A100.
     device: str = ""
+    # Numbers of the devices that it runs on, as [0, 1], where they are this host's own: see `hardware`.
+    devices: tuple[Count, ...] = ()
     # Where it stands. Shown to operators; no policy reads it yet.
     zone: str = ""
     # The stages that it runs. A request of one stage needs `all`.
@@ -123,6 +126,7 @@ class File(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
     # Remote media; the same setting inside `intake` is refused, so that there is one place for it.
     media_urls: MediaUrlSettings = MediaUrlSettings()
     eyes: EyesSettings = EyesSettings()
+    hardware: HardwareSettings = HardwareSettings()
     drain: DrainSettings = DrainSettings()
     access_log: AccessLogSettings = AccessLogSettings()
     # Chance breaks ties. The same seed and the same events give the same decisions.

@@ -1,5 +1,7 @@
 """What the rooms above the plan are set by: one frozen struct each, every number with unit, default and reason."""
 
+from typing import Literal
+
 import msgspec
 
 from forebay.domain.bounds import AtLeastOne, NotNegative, Positive
@@ -46,6 +48,15 @@ class EyesSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_o
     names_seconds: Positive = 3.0
     # Scrapes in flight at once: bounds sockets and bursts on a large fleet.
     max_concurrent: AtLeastOne = 64
+
+
+class HardwareSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """How this host's accelerators are read, for operators to see. Nothing is routed or ejected by it."""
+
+    # With which tool; `auto` takes the first that reads a device. Off by default: most gateways stand on hosts without any.
+    probe: Literal["off", "auto", "nvml", "nvidia-smi", "amd-smi", "rocm-smi", "npu-smi"] = "off"
+    # Between two readings; the age of what the engines' scrapes tell.
+    interval_seconds: Positive = 0.5
 
 
 class AccessLogSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):

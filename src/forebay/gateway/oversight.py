@@ -8,7 +8,9 @@ from collections.abc import Callable
 
 from forebay.config.assemble import Assembly
 from forebay.domain.endpoint import Endpoint, EndpointView
+from forebay.domain.hardware import Hardware
 from forebay.fleet.eyes import Eyes
+from forebay.fleet.hardware.watch import HardwareWatch
 from forebay.gateway.admin import Admin, Operations
 from forebay.gateway.http1.budget import BufferBudget
 from forebay.gateway.http1.connections import Connections
@@ -31,6 +33,8 @@ class Oversight:
         loop = asyncio.get_running_loop()
         self._assembly = assembly
         self._loop = loop
+        self._clock = clock
+        self._hardware = HardwareWatch(assembly.file.hardware, clock, log.warning)
         self._way = assembly.admin
         self._servers: list[asyncio.Server] = []
         limits = assembly.file.inbound
@@ -52,6 +56,7 @@ class Oversight:
             server = await accept(self._loop, listener, self._admin.protocol, self._way.context, seconds)
             self._servers.append(server)
         await self._eyes.start()
+        self._hardware.start()
 
     async def stop(self) -> None:
         """Close both now."""
@@ -59,9 +64,14 @@ class Oversight:
             server.close()
         self._admin.abort_all()
         await self._eyes.stop()
+        await asyncio.to_thread(self._hardware.stop)
 
     def adopt(self, assembly: Assembly) -> None:
         """Look at the endpoints of a new plan, in its intervals."""
+        if assembly.file.hardware != self._assembly.file.hardware:
+            self._hardware.leave()
+            self._hardware = HardwareWatch(assembly.file.hardware, self._clock, log.warning)
+            self._hardware.start()
         self._assembly = assembly
         self._way.renew()
         self._admin.adopt(assembly.file.inbound)
@@ -73,6 +83,10 @@ class Oversight:
 
     def _tls_of(self, endpoint: Endpoint) -> ssl.SSLContext | None:
         return self._assembly.tls_of(endpoint)
+
+    def hardware(self) -> Hardware | None:
+        """What is read of this host's devices, None when nothing is."""
+        return self._hardware.latest
 
     def _key_of(self, endpoint: Endpoint) -> str | None:
         return self._assembly.api_key_of(endpoint)

@@ -32,6 +32,7 @@ class Station(Worker):
         self.plans = Plans(assembly, self, read, self.driver.clock)
         self.desk.plan_status = self.plans.status
         self._oversight = Oversight(assembly, self, self.saw, self.driver.clock)
+        self.desk.hardware = self._oversight.hardware
         self._public_sockets: list[socket.socket] = []
         self._admin_sockets: list[socket.socket] = []
 

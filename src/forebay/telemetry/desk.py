@@ -6,11 +6,13 @@ from typing import Any
 
 from prometheus_client.metrics_core import Metric
 
+from forebay.domain.hardware import Hardware
 from forebay.telemetry.access_log import AccessLog
 from forebay.telemetry.counters import Counters
 from forebay.telemetry.decisions import DecisionLog
 from forebay.telemetry.endpoints_json import EndpointRow, fleet
 from forebay.telemetry.explain import explained
+from forebay.telemetry.hardware import hardware_families, hardware_json
 from forebay.telemetry.observer import Observer, Observers
 from forebay.telemetry.plan_families import PlanStatus, plan_families
 from forebay.telemetry.prometheus import ForebayCollector, exposition
@@ -32,7 +34,10 @@ class Desk:
         access_log: AccessLog | None = None,
         further: Sequence[Observer] = (),
     ) -> None:
-        """`names` maps each name that clients may use to its pool; see Counters. Set `plan_status` where plans are made."""
+        """`names` maps each name that clients may use to its pool; see Counters.
+
+        Set `plan_status` where plans are made, and `hardware` where devices are read.
+        """
         self.counters = Counters(names)
         self.decisions = DecisionLog()
         self.access_log = access_log
@@ -43,6 +48,7 @@ class Desk:
         self._rows = rows
         self._clock = clock
         self.plan_status: Callable[[], PlanStatus] | None = None
+        self.hardware: Callable[[], Hardware | None] = lambda: None
         self._collector = ForebayCollector(
             lambda: self.counters.tally, rows, clock, self.losses, self._families
         )
@@ -53,7 +59,10 @@ class Desk:
 
     def endpoints(self) -> dict[str, Any]:
         """Return JSON-ready values for `/forebay/endpoints`."""
-        return fleet(self._rows(), self.served(), self._clock())
+        rows = self._rows()
+        page = fleet(rows, self.served(), self._clock())
+        hardware_json(page, rows, self.hardware())
+        return page
 
     def served(self) -> dict[str, dict[str, Any]]:
         """Return what each endpoint has served lately, by its name."""
@@ -76,7 +85,8 @@ class Desk:
 
     def _families(self) -> Iterable[Metric]:
         plan = () if self.plan_status is None else plan_families(self.plan_status())
-        return itertools.chain(plan, worker_families(ALONE))
+        devices = hardware_families(self.hardware(), self._rows(), self._clock())
+        return itertools.chain(plan, worker_families(ALONE), devices)
 
     def losses(self) -> dict[str, int]:
         """Return what telemetry itself has lost, by the family's name."""
