@@ -77,9 +77,9 @@ def test_the_order_is_defaults_files_engine_and_then_the_owner(tmp_path):
 
 
 def test_an_engine_that_is_found_out_later_keeps_what_the_files_say(tmp_path):
-    model_in(tmp_path / "served", preprocessor_config={"max_pixels": 50_176})
+    model_in(tmp_path / "served", preprocessor_config={"patch_size": 28})
     family = family_of(tmp_path, model="qwen2-vl-mine")
-    assert [family.on(engine).max_pixels for engine in ("", "vllm", "llama.cpp")] == [50_176] * 3
+    assert [family.on(engine).patch_size for engine in ("", "vllm", "llama.cpp")] == [28] * 3
     assert family.on("llama.cpp").resizer == "llama.cpp"
 
 

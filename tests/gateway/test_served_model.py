@@ -12,7 +12,7 @@ from .words import answer, eventually, image, parts, refusal
 WRAPPER_TOKENS = 2
 FILES = {
     "config.json": {"model_type": "qwen2_vl"},
-    "preprocessor_config.json": {"min_pixels": 6_272, "max_pixels": 50_176},
+    "preprocessor_config.json": {"patch_size": 28},
 }
 
 
@@ -42,8 +42,8 @@ async def test_the_files_are_priced_by_and_outlive_the_finding_of_the_engine(tmp
             await eventually(
                 lambda: [row.view.engine for row in gateway.station.rows() if row.view] == ["llama.cpp"], 30
             )
-            body = parts({"type": "text", "text": "what is this?"}, image(png(182, 270)))
+            body = parts({"type": "text", "text": "what is this?"}, image(png(140, 140)))
             assert (await gateway.post(body, headers={"x-request-id": "d"})).status == 200
             demand = (await gateway.story("d"))["demand"]
-            # llama.cpp's rounding within the bounds of the files; transformers' would make 60 of them.
-            assert (demand["image_tokens"], demand["exact"]) == (54 + WRAPPER_TOKENS, True)
+            # 2.5 cells of 56 pixels are 3 to llama.cpp and 2 to transformers. They are 56 by the files, and else 28.
+            assert (demand["image_tokens"], demand["exact"]) == (3 * 3 + WRAPPER_TOKENS, True)
