@@ -101,6 +101,12 @@ def events(sse):
     return [json.loads(line[6:]) for line in sse.splitlines() if line.startswith(b"data: {")]
 
 
+def abilities_known(gateway):
+    """Whether the eyes have seen what each endpoint can do."""
+    views = [row.view for row in gateway.station.rows()]
+    return all(view is not None and view.abilities is not None for view in views)
+
+
 async def eventually(condition, seconds=3.0):
     """Wait until `condition()` is true, and return what it gave."""
     async with asyncio.timeout(seconds):

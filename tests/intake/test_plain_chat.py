@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from forebay.domain.request import Api
-from forebay.intake import understand as module
+from forebay.intake import plain_chat as module
 from forebay.intake.plain_chat import read_plain
 from forebay.intake.refusal import Refusal
 from forebay.intake.settings import IntakeSettings

@@ -3,7 +3,7 @@ import json
 import pytest
 
 from forebay.intake.members import Span
-from forebay.intake.splice import Edit, EditPoints, model_edit, splice
+from forebay.intake.splice import Edit, EditPoints, model_edits, splice
 
 
 def joined(body, edits):
@@ -20,12 +20,12 @@ def test_what_stays_is_not_copied():
 def test_p04_only_the_model_differs(case, read):
     body = case("p04_exact_numbers.json")
     understood = read(body)
-    out = joined(body, [model_edit(understood.edits, "real-a")])
+    out = joined(body, model_edits(understood.edits, "real-a"))
     assert out == body.replace(b'"alias-a"', b'"real-a"')
 
 
 def test_a_model_name_is_escaped():
-    edit = model_edit(EditPoints(Span(0, 3)), 'a"é')
+    (edit,) = model_edits(EditPoints(Span(0, 3)), 'a"é')
     assert json.loads(edit.text) == 'a"é'
 
 
@@ -92,5 +92,5 @@ def test_edits_behind_media_land_in_the_body(read):
         }
     ).encode()
     points = read(body).edits
-    out = joined(body, [model_edit(points, "real"), points.want_usage])
+    out = joined(body, [*model_edits(points, "real"), points.want_usage])
     assert out == body.replace(b'"m"', b'"real"').replace(b"null", b'{"include_usage":true}')

@@ -41,6 +41,12 @@ NO_ENDPOINTS = Answer(503, "rejected-no-endpoints", "no endpoint can take this r
 SATURATED = Answer(503, "rejected-saturated", "every endpoint is full, and so is the queue")
 TTL_EXPIRED = Answer(503, "rejected-ttl-expired", "the request waited too long for a place")
 UNKNOWN_MODEL = Answer(404, "model-not-found", "no pool serves this model")
+NOT_KEPT = Answer(
+    404, "response-not-found", "the response to go on from is kept by an engine of another model"
+)
+KEEPER_AWAY = Answer(
+    503, NO_ENDPOINTS.code, "the engine that keeps this response cannot take a request now, and no other can"
+)
 NOT_CAPABLE = Answer(400, "rejected-not-capable", "no endpoint of this model can take this kind of input")
 TOO_LONG = Answer(400, "context-length-exceeded", "the prompt is longer than any endpoint's context")
 

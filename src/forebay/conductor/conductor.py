@@ -33,10 +33,12 @@ from forebay.domain.ability import Ability
 from forebay.domain.load import Load
 from forebay.domain.outcome import Ending, FailureKind, Outcome, Usage
 from forebay.domain.placement import Decision, Placement
+from forebay.domain.request import ANYWHERE
 from forebay.placement.profile import emptied_by
 
 # By the filter that dropped the last candidate: what the client is told. Those that time can mend carry a Retry-After.
 _ANSWERS = {
+    "pinned": status.NOT_KEPT,
     "role": status.NO_ENDPOINTS,
     "model": status.NO_ENDPOINTS,
     "context": status.TOO_LONG,
@@ -273,7 +275,11 @@ class Conductor:
             self._dispatch(journey, placement.slot, at)
             return True
 
-        pool.queue.pop_ready(place, lambda request_id: self._journeys[request_id].request.needs)
+        def kind(request_id: str) -> tuple[int, int]:
+            request = self._journeys[request_id].request
+            return int(request.needs), request.only_slot
+
+        pool.queue.pop_ready(place, kind)
 
     def _reject_unplaced(self, journey: Journey, placement: Placement, at: int) -> None:
         answer = _unplaced(journey, placement)
@@ -375,7 +381,9 @@ def _unplaced(journey: Journey, placement: Placement) -> Answer:
     """What the client is told: by the filter that dropped the last candidates, and by what it read of them."""
     emptied = emptied_by(placement)
     if emptied not in ("ability", "encoder-budget"):
-        return _ANSWERS.get(emptied, status.NO_ENDPOINTS)
+        answer = _ANSWERS.get(emptied, status.NO_ENDPOINTS)
+        only = journey.request.only_slot != ANYWHERE
+        return status.KEEPER_AWAY if only and answer is status.NO_ENDPOINTS else answer
     dropped = [journey.pool.row(slot) for slot in placement.filters[-1].dropped]
     if emptied == "ability":
         known = functools.reduce(operator.or_, (e.abilities for e in dropped))

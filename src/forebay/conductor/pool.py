@@ -18,7 +18,7 @@ from forebay.domain.facts import Ask, Facts
 from forebay.domain.load import Load
 from forebay.domain.outcome import Usage
 from forebay.domain.placement import Placement
-from forebay.domain.request import Api, Demand, InferenceRequest
+from forebay.domain.request import ANYWHERE, Api, Demand, InferenceRequest
 from forebay.estimators.beliefs import Beliefs
 from forebay.estimators.capacity import capacity_of
 from forebay.estimators.lengths import Lengths
@@ -34,6 +34,9 @@ if TYPE_CHECKING:
 NO_MATCH: Mapping[int, float] = {}
 # A client may write any number of choices; engines refuse larger ones, or run them in turns.
 MAX_CHOICES = 64
+_PROMPTED = int(
+    Ability.CHAT | Ability.COMPLETIONS | Ability.EMBEDDINGS | Ability.MESSAGES | Ability.RESPONSES
+)
 
 
 class Pool:
@@ -147,7 +150,7 @@ class Pool:
         self.beliefs.ended(journey.slot, journey.attempt, at)
         self._breakers[journey.slot].succeeded(journey.attempt, at)
         self._settle(journey.slot, at)
-        if usage.reported and journey.demand.exact:
+        if usage.reported and journey.demand.exact and _teaches(journey.request):
             self.text.learn(journey.request.text, usage.prompt_tokens - journey.demand.media_tokens)
         if usage.completion_tokens:
             self.lengths.learn(journey.request.needs, usage.completion_tokens // _answers(journey.request))
@@ -354,6 +357,11 @@ class Pool:
             self._unsettled.discard(slot)
         else:
             self._unsettled.add(slot)
+
+
+def _teaches(request: InferenceRequest) -> bool:
+    """Whether its prompt is what was read here: no pairs, no tokens of an earlier response."""
+    return request.only_slot == ANYWHERE and bool(int(request.needs) & _PROMPTED)
 
 
 def _answers(request: InferenceRequest) -> int:

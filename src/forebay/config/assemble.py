@@ -1,5 +1,6 @@
 """From the file's shape to what each room is given."""
 
+import hashlib
 import ssl
 from pathlib import Path
 from typing import Any
@@ -61,6 +62,7 @@ class Assembly(msgspec.Struct, frozen=True):
     recipe: Recipe
     public: WayIn
     admin: WayIn
+    id_key: bytes = b""
 
     def endpoints(self) -> tuple[Endpoint, ...]:
         """Every endpoint of every pool, in the order of the file."""
@@ -131,6 +133,7 @@ def assemble(document: Document, slots: SlotBook = NO_SLOTS, version: int = 1, f
         recipe,
         public_way(document, file),
         admin_way(document, file),
+        _id_key(document, file, keys),
     )
 
 
@@ -142,6 +145,11 @@ def follow(recipe: Recipe) -> Assembly:
 def document_of(recipe: Recipe) -> Document:
     """The document that an assembly was made from, without the places of its values."""
     return Document.of(recipe.data, recipe.name, Companions(texts=recipe.beside))
+
+
+def _id_key(document: Document, file: File, keys: KeyRing) -> bytes:
+    secret = read_secret(document.place("$.id_key_env"), file.id_key_env, file.id_key_file)
+    return hashlib.blake2b(secret.reveal().encode()).digest() if secret is not None else keys.id_key()
 
 
 def _intake(document: Document, file: File) -> IntakeSettings:

@@ -68,6 +68,12 @@ class KeyRing:
     def __bool__(self) -> bool:
         return bool(self._digests)
 
+    def id_key(self) -> bytes:
+        """A secret that all gateways with these keys share; empty without any."""
+        if not self._digests:
+            return b""
+        return hashlib.blake2b(b"".join(sorted(self._digests)), person=b"response ids").digest()
+
     def admits(self, authorization: bytes | None, api_key: bytes | None) -> bool:
         """Whether `Authorization: Bearer KEY` or `x-api-key: KEY` (Anthropic's way) carries a known key."""
         return bool(self.tenant_of(authorization, api_key))

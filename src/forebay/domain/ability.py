@@ -29,7 +29,35 @@ class Ability(enum.IntFlag):
     HEIC = enum.auto()
     AVIF = enum.auto()
 
+    RESPONSES = enum.auto()
+    COUNT_TOKENS = enum.auto()
+    TRANSCRIPTIONS = enum.auto()
+    TRANSLATIONS = enum.auto()
+    SPEECH = enum.auto()
+    IMAGES = enum.auto()
+    IMAGE_EDITS = enum.auto()
+    IMAGE_VARIATIONS = enum.auto()
+    RERANK = enum.auto()
+    SCORE = enum.auto()
+    CLASSIFY = enum.auto()
+    POOLING = enum.auto()
+    TOKENIZE = enum.auto()
+    DETOKENIZE = enum.auto()
 
+
+# APIs whose answers are written token by token; those of the others are done with the prompt.
+WRITING = (
+    Ability.CHAT
+    | Ability.COMPLETIONS
+    | Ability.MESSAGES
+    | Ability.RESPONSES
+    | Ability.TRANSCRIPTIONS
+    | Ability.TRANSLATIONS
+    | Ability.SPEECH
+    | Ability.IMAGES
+    | Ability.IMAGE_EDITS
+    | Ability.IMAGE_VARIATIONS
+)
 ANY_FORMAT = (
     Ability.JPEG
     | Ability.PNG

@@ -96,6 +96,7 @@ class Ask:
         "largest_item_tokens",
         "media_tokens",
         "needs",
+        "only_slot",
         "prompt_tokens",
         "request",
         "tried",
@@ -118,6 +119,7 @@ class Ask:
         self.encoded_patches = encoded_patches
         self.tried = tried
         self.needs = int(request.needs)
+        self.only_slot = request.only_slot
         self.media_tokens = demand.media_tokens
         self.largest_item_tokens = max([item.tokens for item in request.media]) if request.media else 0
         self.prompt_tokens = demand.text_tokens + self.media_tokens

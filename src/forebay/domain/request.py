@@ -6,14 +6,43 @@ import msgspec
 
 from forebay.domain.ability import Ability
 
+ANYWHERE = -1
+
 
 class Api(enum.StrEnum):
-    """The way in. The value is the public path."""
+    """The way in. The value is the public path; the ability that it takes has the same name."""
 
     CHAT = "/v1/chat/completions"
     COMPLETIONS = "/v1/completions"
     EMBEDDINGS = "/v1/embeddings"
     MESSAGES = "/v1/messages"
+    RESPONSES = "/v1/responses"
+    COUNT_TOKENS = "/v1/messages/count_tokens"
+    TRANSCRIPTIONS = "/v1/audio/transcriptions"
+    TRANSLATIONS = "/v1/audio/translations"
+    SPEECH = "/v1/audio/speech"
+    IMAGES = "/v1/images/generations"
+    IMAGE_EDITS = "/v1/images/edits"
+    IMAGE_VARIATIONS = "/v1/images/variations"
+    RERANK = "/v1/rerank"
+    SCORE = "/v1/score"
+    CLASSIFY = "/classify"
+    POOLING = "/pooling"
+    TOKENIZE = "/tokenize"
+    DETOKENIZE = "/detokenize"
+
+    @property
+    def ability(self) -> Ability:
+        """What an endpoint must have to serve it."""
+        return Ability[self.name]
+
+    @property
+    def is_anthropic(self) -> bool:
+        """Whether its clients speak Anthropic's dialect, in errors too; else it is OpenAI's."""
+        return self in _ANTHROPIC
+
+
+_ANTHROPIC = frozenset([Api.MESSAGES, Api.COUNT_TOKENS])
 
 
 class TextMeasure(msgspec.Struct, frozen=True, gc=False):
@@ -65,7 +94,8 @@ class InferenceRequest(msgspec.Struct, frozen=True, gc=False):
     so far; `prefix_tokens` tells about how many tokens the prompt has up to the end of each. `needs` are the abilities
     that an endpoint must have. `prompts` counts the prompts or inputs of a batch, all measured together, and `choices`
     the answers wanted to each; both are at least 1. `tenant` stands for the key that the client showed, and is empty
-    where none is asked for: what is remembered of one tenant's prompts tells nothing to another.
+    where none is asked for: what is remembered of one tenant's prompts tells nothing to another. `only_slot` is the one
+    endpoint that holds what the request goes on from, or ANYWHERE.
     """
 
     request_id: str
@@ -83,6 +113,7 @@ class InferenceRequest(msgspec.Struct, frozen=True, gc=False):
     prompts: int = 1
     choices: int = 1
     tenant: str = ""
+    only_slot: int = ANYWHERE
 
 
 class Demand(msgspec.Struct, frozen=True, gc=False):

@@ -1,6 +1,6 @@
 """How long answers are, learned per model and kind of input."""
 
-from forebay.domain.ability import Ability
+from forebay.domain.ability import WRITING, Ability
 
 # The prior counts as 20 answers, as in the prototype's O = (sum + 20 * prior) / (N + 20).
 PRIOR_ANSWERS = 20.0
@@ -10,7 +10,7 @@ MEMORY_ANSWERS = 200.0
 
 # Plain ints: the arithmetic of flags costs ten times theirs.
 _KINDS = int(Ability.TEXT | Ability.IMAGE | Ability.AUDIO | Ability.VIDEO)
-_EMBEDDINGS = int(Ability.EMBEDDINGS)
+_WRITING = int(WRITING)
 
 
 class Lengths:
@@ -27,9 +27,9 @@ class Lengths:
         self._prior = prior_tokens
 
     def expected(self, needs: Ability, max_output_tokens: int) -> int:
-        """Output tokens to expect, at least 1 and at most what the client allows (0: anything). 0 for embeddings."""
+        """Output tokens to expect, at least 1 and at most what the client allows (0: anything). 0 where none is written."""
         wanted = int(needs)
-        if wanted & _EMBEDDINGS:
+        if not wanted & _WRITING:
             return 0
         kind = wanted & _KINDS
         tokens = self._sums.get(kind, 0.0) + PRIOR_ANSWERS * self._prior

@@ -7,13 +7,14 @@ from forebay.admission.status import answer_for
 from forebay.conductor.commands import Dispatch, Reject
 from forebay.conductor.events import Cancelled, Failed, Finished, FirstToken, Progress
 from forebay.domain.outcome import Attempt, FailureKind, Usage
+from forebay.domain.request import ANYWHERE
 from forebay.gateway.answers import JSON
 from forebay.gateway.http1.message import HeaderList, ReplyWriter, Request
 from forebay.gateway.http1.upstream import Call
 from forebay.gateway.outgoing import outgoing
 from forebay.gateway.readings import ErrorReading, Reading, reading_of
 from forebay.gateway.streams.errors import error_body, error_event
-from forebay.intake.understand import Understood
+from forebay.intake.form import Understood
 from forebay.telemetry.observer import Passage
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ class Exchange:
 
     __slots__ = (
         "attempt", "beat_at", "body", "call", "connected", "connecting_at", "content_sent", "dispatched_at", "gateway", "last_at", "opened_at", "over",
-        "reading", "refused", "renames", "reply", "reply_bytes", "request", "shown_id", "status", "told_at", "tries", "understood",
+        "reading", "refused", "renames", "reply", "reply_bytes", "request", "shown_id", "slot", "status", "told_at", "tries", "understood",
     )  # fmt: skip
 
     def __init__(
@@ -66,6 +67,7 @@ class Exchange:
         self.over = False
         self.call: Call | None = None
         self.attempt: Attempt | None = None
+        self.slot = ANYWHERE  # of the attempt
         self.reading: Reading | None = None
         self.opened_at = opened_at
         self.dispatched_at = self.connecting_at = self.last_at = self.told_at = self.beat_at = 0
@@ -83,6 +85,7 @@ class Exchange:
         pool = self.gateway.directory.find(command.model)
         assert pool is not None, "the plan and the directory change together"
         self.attempt = command.attempt
+        self.slot = command.endpoint.slot
         self.tries += 1
         if self.reading is not None:
             self._drop_reading()
@@ -202,6 +205,11 @@ class Exchange:
     def usage(self) -> Usage:
         """Tokens counted so far."""
         return self.reading.usage() if self.reading is not None else Usage()
+
+    def sealed_id(self, engine_id: str) -> str:
+        """The client's id of a response that the attempt's endpoint keeps."""
+        tenant = self.understood.request.tenant
+        return self.gateway.directory.response_ids.sealed(engine_id, self.slot, tenant)
 
     # --- the client, and time
 

@@ -1,7 +1,7 @@
 """The public port: which paths there are, who may use them, and the way from a body to an exchange."""
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from forebay.conductor.events import Arrived
 from forebay.config.secret import KeyRing
@@ -12,16 +12,18 @@ from forebay.gateway.front import Gateway
 from forebay.gateway.http1.coding import CodingError, decode_body
 from forebay.gateway.http1.message import ReplyWriter, Request
 from forebay.gateway.request_ids import RequestIds
+from forebay.intake.form import Form, Incoming
+from forebay.intake.forms import PATHS, Route, route
 from forebay.intake.refusal import Refusal
 from forebay.intake.settings import IntakeSettings
-from forebay.intake.understand import of_tenant, understand
 from forebay.telemetry.observer import Passage
 
 log = logging.getLogger(__name__)
 
-APIS = {api.value: api for api in Api}
 # Routes that answer at once, and the method they take.
 PLAIN = ("/health", "/v1/models")
+# Spoken over other protocols than HTTP requests and replies, so that there is nothing to balance here.
+NOT_SPOKEN = ("/v1/realtime",)
 
 
 class Ingress:
@@ -45,17 +47,16 @@ class Ingress:
 
     def on_head(self, request: Request, reply: ReplyWriter) -> int:
         """Refuse what has no place here before its body is read."""
-        api = APIS.get(request.path)
-        if api is None and request.path not in self._plain:
-            known = ", ".join([*APIS, *self._plain])
-            self._refuse(request, reply, 404, "unknown-path", f"no such path here; there are: {known}")
+        found = route(request.path)
+        if found is None and request.path not in self._plain:
+            self._refuse_path(request, reply)
         elif not self._admitted(request):
             message = "no known key in Authorization or x-api-key"
             self._refuse(request, reply, 401, "invalid-api-key", message)
-        elif api is None:
+        elif found is None:
             self._answer_plain(request, reply)
-        elif request.method != "POST":
-            self._wrong_method(request, reply, "POST")
+        elif request.method not in found.forms:
+            self._wrong_method(request, reply, ", ".join(found.forms))
         else:
             return self._max_body_bytes
         return 0
@@ -63,20 +64,21 @@ class Ingress:
     def on_body(self, request: Request, body: bytes | bytearray, reply: ReplyWriter) -> None:
         """Understand the request, and let the conductor decide."""
         gateway = self._gateway
-        api = APIS[request.path]
+        found = route(request.path)
+        assert found is not None, "its head was let in"
+        form = found.forms[request.method]
         shown = self._ids.shown(request.header(b"x-request-id"))
         request_id = self._ids.unique(shown, gateway.exchanges)
         arrived_at = gateway.clock()
         try:
             body = self._decoded(request, body, reply)
-            understood = understand(api, body, self._intake, request_id, gateway.directory.family_of)
-            if self._keys:
-                understood = of_tenant(understood, self._tenant(request))
+            incoming = self._incoming(request, found, body, request_id)
+            understood = form.understand(incoming)
         except (Refusal, CodingError) as refusal:
             echo = [(b"x-request-id", shown.encode())]
             send_error(
                 reply,
-                api,
+                form.api,
                 refusal.status,
                 refusal.code,
                 refusal.message,
@@ -84,11 +86,23 @@ class Ingress:
                 headers=echo,
             )
             took_us = gateway.clock() - arrived_at
-            self._tell(api.value, refusal.status, refusal.code, request_id, len(body), took_us)
+            self._tell(form.api.value, refusal.status, refusal.code, request_id, len(body), took_us)
             return
         exchange = Exchange(gateway, request, understood, body, reply, shown, arrived_at)
         gateway.exchanges[request_id] = exchange
         gateway.driver.feed(Arrived(gateway.clock(), understood.request))
+
+    def _incoming(self, request: Request, found: Route, body: bytes | bytearray, request_id: str) -> Incoming:
+        return Incoming(
+            body,
+            self._intake,
+            request_id,
+            self._gateway.directory.family_of,
+            (request.header(b"content-type") or b"").decode("latin-1"),
+            found.held_id,
+            self._tenant(request) if self._keys else "",
+            self._gateway.directory.response_ids.seat_of,
+        )
 
     def _decoded(self, request: Request, body: bytes | bytearray, reply: ReplyWriter) -> bytes | bytearray:
         """The body without its content coding, counted as held if that made it another. Raises CodingError."""
@@ -148,6 +162,14 @@ class Ingress:
         else:
             self._wrong_method(request, reply, "GET")
 
+    def _refuse_path(self, request: Request, reply: ReplyWriter) -> None:
+        if request.path in NOT_SPOKEN:
+            message = "WebSockets are not spoken here: connect to an engine for realtime sessions"
+            self._refuse(request, reply, 501, "not-implemented", message)
+        else:
+            known = ", ".join([*PATHS, *self._plain])
+            self._refuse(request, reply, 404, "unknown-path", f"no such path here; there are: {known}")
+
     def _wrong_method(self, request: Request, reply: ReplyWriter, allowed: str) -> None:
         allow = (b"allow", allowed.encode())
         self._refuse(request, reply, 405, "method-not-allowed", f"this path takes {allowed}", allow)
@@ -163,7 +185,13 @@ class Ingress:
     ) -> None:
         """Answer before the body is read."""
         shown = self._ids.shown(request.header(b"x-request-id"))
-        api = APIS.get(request.path, Api.CHAT)
         echo = [(b"x-request-id", shown.encode()), *headers]
-        send_error(reply, api, status, code, message, headers=echo)
+        send_error(reply, _api_of(request.path), status, code, message, headers=echo)
         self._tell(request.path, status, code, self._ids.unique(shown, self._gateway.exchanges))
+
+
+def _api_of(path: str) -> Api:
+    """Whose clients a path has, for the shape of an error."""
+    found = route(path)
+    forms: Sequence[Form] = tuple(found.forms.values()) if found is not None else ()
+    return forms[0].api if forms else Api.CHAT

@@ -2,12 +2,14 @@
 
 from collections.abc import Sequence
 
+import msgspec
+
 from forebay.conductor.commands import Dispatch
 from forebay.gateway.http1.headers import request_headers
 from forebay.gateway.http1.message import Request
 from forebay.gateway.pools import PoolWire
-from forebay.intake.splice import Edit, model_edit, splice
-from forebay.intake.understand import Understood
+from forebay.intake.form import Understood
+from forebay.intake.splice import Edit, model_edits, splice
 
 Buffers = Sequence[bytes | bytearray | memoryview]
 
@@ -27,7 +29,7 @@ def outgoing(
     if pool.api_key is not None:
         extra.append((b"authorization", b"Bearer " + pool.api_key.reveal().encode()))
     head = request_headers(
-        request,
+        _aimed(request, understood),
         url=command.endpoint.url,
         host=command.endpoint.host,
         content_length=sum(map(len, buffers)),
@@ -37,10 +39,22 @@ def outgoing(
     return head, buffers
 
 
+def _aimed(request: Request, understood: Understood) -> Request:
+    """The head with the engine's own id in its path, where there is one."""
+    if not understood.held_id:
+        return request
+    prefix, _, rest = request.target.partition(f"{understood.request.api.value}/")
+    _, slash, behind = rest.partition("/")
+    query = "" if slash else "".join(rest.partition("?")[1:])
+    path = f"{prefix}{understood.request.api.value}/{understood.held_id}"
+    return msgspec.structs.replace(request, target=f"{path}{slash}{behind}{query}")
+
+
 def _edits(understood: Understood, model: str, *, ask_usage: bool) -> list[Edit]:
     """The served name in place of an alias, and usage asked for in every stream, so that it can be metered."""
     points = understood.edits
-    edits = [] if understood.request.model == model else [model_edit(points, model)]
+    edits = [] if understood.request.model == model else model_edits(points, model)
     if ask_usage and points.want_usage is not None:
         edits.append(points.want_usage)
+    edits += points.always
     return edits

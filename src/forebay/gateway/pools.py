@@ -4,11 +4,12 @@ import msgspec
 
 from forebay.config.secret import Secret
 from forebay.config.settings import Timeouts
+from forebay.gateway.response_ids import Home, ResponseIds
 from forebay.intake.tokens.family import Family
 
 
 class PoolWire(msgspec.Struct, frozen=True):
-    """One pool as the wire sees it. `ask_usage`: its engines take `stream_options`."""
+    """One pool as the wire sees it. `ask_usage`: its engines take `stream_options`. `homes` are its endpoints' slots and URLs."""
 
     model: str
     names: tuple[str, ...]
@@ -18,14 +19,20 @@ class PoolWire(msgspec.Struct, frozen=True):
     forward_auth: bool = False
     ask_usage: bool = True
     heartbeat_seconds: float = 0.0
+    homes: tuple[tuple[int, str], ...] = ()
 
 
 class PoolDirectory:
     """Pools by every name that a client may use. Replaced as a whole when the plan changes."""
 
-    def __init__(self, pools: tuple[PoolWire, ...]) -> None:
-        """Index `pools` by their names; names are unique, as the configuration has checked."""
+    def __init__(self, pools: tuple[PoolWire, ...], id_key: bytes = b"") -> None:
+        """Index `pools` by their names; names are unique, as the configuration has checked.
+
+        `id_key` seals the ids of responses.
+        """
         self.pools = pools
+        homes = [Home(pool.model, slot, url) for pool in pools for slot, url in pool.homes]
+        self.response_ids = ResponseIds(id_key, homes)
         self._by_name = {name: pool for pool in pools for name in pool.names}
 
     def find(self, name: str) -> PoolWire | None:

@@ -4,16 +4,18 @@ from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING
 
 from forebay.domain.outcome import FailureKind, Usage
-from forebay.domain.request import Api
 from forebay.gateway.answers import JSON
 from forebay.gateway.http1.headers import response_headers, sse_headers, value_of
 from forebay.gateway.http1.message import HeaderList
 from forebay.gateway.retry_after import retry_after_us
 from forebay.gateway.streams.anthropic_stream import AnthropicStream
 from forebay.gateway.streams.errors import error_body
+from forebay.gateway.streams.kept_ids import ResponseRestorer
 from forebay.gateway.streams.machine import EndKind, StreamFailure, StreamMachine
 from forebay.gateway.streams.openai_stream import OpenAIStream
+from forebay.gateway.streams.typed_stream import TypedStream
 from forebay.gateway.streams.whole_reply import read_reply
+from forebay.intake.form import Replies
 
 if TYPE_CHECKING:
     from forebay.gateway.exchange import Exchange
@@ -192,7 +194,13 @@ class WholeReading(Reading):
             return
         request = exchange.understood.request
         body = b"".join(self._parts)
-        whole = read_reply(request.api, body, request.model, rename=exchange.renames)
+        whole = read_reply(
+            exchange.understood.replies,
+            body,
+            request.model,
+            rename=exchange.renames,
+            responses=_responses(exchange),
+        )
         if whole.failure is not None:
             self.drop()
             exchange.reading = ErrorReading(exchange, whole.failure.status, self._headers, whole.body)
@@ -200,6 +208,30 @@ class WholeReading(Reading):
             return
         exchange.respond(self._status, response_headers(self._headers), whole.body)
         exchange.finish(whole.usage, at)
+
+
+class PassingReading(Reading):
+    """A reply that is passed on as it comes: sound, and what else no one here reads."""
+
+    def __init__(self, exchange: "Exchange", status: int, headers: HeaderList) -> None:
+        self._exchange = exchange
+        self._status = status
+        self._headers = headers
+
+    def take(self, data: bytes, at: int) -> None:
+        """Pass it on. Its first bytes commit the reply."""
+        self._begin(at)
+        self._exchange.send(data)
+
+    def end(self, at: int) -> None:
+        """Whole, as far as HTTP can tell."""
+        self._begin(at)
+        self._exchange.finish(Usage(), at)
+
+    def _begin(self, at: int) -> None:
+        if not self._exchange.content_sent:
+            self._exchange.content_began(at)
+            self._exchange.start_reply(self._status, response_headers(self._headers), None)
 
 
 class ErrorReading(Reading):
@@ -248,13 +280,23 @@ def reading_of(exchange: "Exchange", status: int, headers: HeaderList) -> Readin
         return ErrorReading(exchange, status, headers)
     if value_of(headers, b"content-type").lower().startswith(b"text/event-stream"):
         return StreamReading(exchange, status, headers, _machine(exchange))
+    if exchange.understood.replies is Replies.BYTES and not _is_json(headers):
+        return PassingReading(exchange, status, headers)
     return WholeReading(exchange, status, headers)
 
 
+def _is_json(headers: HeaderList) -> bool:
+    return value_of(headers, b"content-type").lower().startswith(b"application/json")
+
+
 def _machine(exchange: "Exchange") -> StreamMachine:
-    request = exchange.understood.request
-    if request.api is Api.MESSAGES:
+    request, replies = exchange.understood.request, exchange.understood.replies
+    if replies is Replies.MESSAGES:
         return AnthropicStream(request.model, rename=exchange.renames)
+    if replies is not Replies.CHUNKS:
+        return TypedStream(
+            request.api, request.model, rename=exchange.renames, responses=_responses(exchange)
+        )
     return OpenAIStream(
         request.api,
         request.model,
@@ -262,3 +304,11 @@ def _machine(exchange: "Exchange") -> StreamMachine:
         usage_wanted=request.usage_wanted,
         choices=exchange.understood.edits.choices,
     )
+
+
+def _responses(exchange: "Exchange") -> ResponseRestorer | None:
+    """Restores response objects, for the APIs that tell their ids."""
+    if exchange.understood.replies not in {Replies.RESPONSES, Replies.KEPT}:
+        return None
+    request = exchange.understood.request
+    return ResponseRestorer(exchange.sealed_id, request.model if exchange.renames else None)

@@ -180,7 +180,7 @@ class Worker:
 
     def _directory(self) -> PoolDirectory:
         """The pools as the wire sees them: engines apply one family's rules in their own ways."""
-        return PoolDirectory(tuple(self._wire(pool) for pool in self.assembly.pools))
+        return PoolDirectory(tuple(self._wire(pool) for pool in self.assembly.pools), self.assembly.id_key)
 
     def _wire(self, pool: PoolAssembly) -> PoolWire:
         engines = {self._engines.get(endpoint.slot, endpoint.engine) for endpoint in pool.plan.endpoints}
@@ -193,6 +193,7 @@ class Worker:
             forward_auth=pool.file.forward_auth,
             ask_usage=pool.file.ask_usage,
             heartbeat_seconds=pool.file.heartbeat_seconds,
+            homes=tuple((endpoint.slot, endpoint.url) for endpoint in pool.plan.endpoints),
         )
 
     def _close_listeners(self) -> None:

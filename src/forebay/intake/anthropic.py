@@ -3,6 +3,9 @@
 import msgspec
 
 from forebay.domain.ability import Ability
+from forebay.domain.request import Api
+from forebay.intake.form import Replies
+from forebay.intake.json_form import COMMON, JsonForm
 from forebay.intake.media.dataurl import is_data_url
 from forebay.intake.media_reader import Place
 from forebay.intake.media_urls import check_url
@@ -134,3 +137,8 @@ def _read_document(prompt: Prompt, place: Place, source: _Source) -> None:
         prompt.text(source.data)
     elif not source.content:
         prompt.document(source.data or source.url or "")
+
+
+FORM = JsonForm(
+    Api.MESSAGES, read_messages, COMMON | SENSITIVE, bounds=("max_tokens",), replies=Replies.MESSAGES
+)

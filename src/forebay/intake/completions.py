@@ -2,6 +2,8 @@
 
 import msgspec
 
+from forebay.domain.request import Api
+from forebay.intake.json_form import COMMON, JsonForm
 from forebay.intake.members import Members
 from forebay.intake.prompt import Prompt
 
@@ -42,3 +44,13 @@ def read_texts(given: str | list[str | int | list[int]] | None, prompt: Prompt) 
                 prompt.text(item)
             elif isinstance(item, list):
                 prompt.tokens(item)
+
+
+FORM = JsonForm(
+    Api.COMPLETIONS,
+    read_completion,
+    COMMON | SENSITIVE,
+    bounds=("max_tokens",),
+    prompts=count_prompts,
+    choices=True,
+)

@@ -2,8 +2,10 @@
 
 import msgspec
 
+from forebay.domain.request import Api
 from forebay.intake import openai_chat
 from forebay.intake.completions import count_texts, read_texts
+from forebay.intake.json_form import COMMON, JsonForm
 from forebay.intake.members import Members
 from forebay.intake.prompt import Prompt
 
@@ -21,3 +23,6 @@ def read_embedding(members: Members, prompt: Prompt) -> None:
 def count_inputs(members: Members) -> int:
     """How many inputs there are: each is embedded by itself."""
     return count_texts(members.get("input", _INPUT))
+
+
+FORM = JsonForm(Api.EMBEDDINGS, read_embedding, COMMON | SENSITIVE, prompts=count_inputs)

@@ -64,6 +64,11 @@ class MediaReader:
         """Read bare base64, or the data URL that stands there by mistake. Returns its hash. Raises a Refusal."""
         return self._decoded(modality, self._decode(data, declared_mime, modality, place), place)
 
+    def file(self, modality: Ability, data: memoryview, declared_mime: str, place: Place) -> None:
+        """Read a medium that stands in a form as it is. Raises a Refusal."""
+        media = DataURL(declared_mime.lower(), data, xxhash.xxh3_128_intdigest(data))
+        self._decoded(modality, media, place)
+
     def unseen(self, modality: Ability, place: Place, detail: str = "") -> None:
         """Take in a medium whose bytes are not in the request, at the family's fallback price."""
         header = MediaHeader("", modality, frames=0 if modality is Ability.VIDEO else 1, sized=False)
@@ -174,7 +179,9 @@ def _checked(media: DataURL, payload: memoryview) -> DataURL:
 
 
 def _is_markup(media: DataURL) -> bool:
-    return "svg" in media.declared_mime or media.data[:256].lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"<")
+    return "svg" in media.declared_mime or bytes(media.data[:256]).lstrip(b"\xef\xbb\xbf \t\r\n").startswith(
+        b"<"
+    )
 
 
 def _refused(refusal: MediaRefusal, place: Place) -> Refusal:

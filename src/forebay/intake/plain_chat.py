@@ -8,8 +8,16 @@ from typing import Annotated
 
 import msgspec
 
-from forebay.intake.members import MAX_MEMBERS, come_once
+from forebay.domain.request import Api, InferenceRequest
+from forebay.intake.document import check_document
+from forebay.intake.form import Incoming, Understood
+from forebay.intake.json_form import bound_of, choices_of, first_member, needs_of
+from forebay.intake.members import MAX_MEMBERS, come_once, span_of
+from forebay.intake.prefix import prefix_of
 from forebay.intake.prompt import turn_mark
+from forebay.intake.skeleton import Skeleton
+from forebay.intake.splice import EditPoints, usage_edit
+from forebay.intake.text import measure
 
 # Media do not fit, and a long history of tools does: it would be read in vain.
 _MAX_BYTES = 16_384
@@ -76,3 +84,44 @@ def read_plain(text: bytes, sensitive: frozenset[str]) -> tuple[str, PlainChat] 
     if text.count(b'"content"') > len(chat.messages):
         return None
     return (model, chat) if come_once(text, sensitive) else None
+
+
+def understand_plain(skeleton: Skeleton, incoming: Incoming, sensitive: frozenset[str]) -> Understood | None:
+    """What the exact way would make of a chat, or None when it takes that."""
+    text = skeleton.text
+    plain = None if skeleton.payloads else read_plain(text, sensitive)
+    if plain is None:
+        return None
+    model, chat = plain
+    check_document(text, incoming.settings)
+    edits, usage_wanted = _edits(text, chat)
+    prefix = prefix_of(chat.segments())
+    request = InferenceRequest(
+        request_id=incoming.request_id,
+        api=Api.CHAT,
+        model=model,
+        needs=_NEEDS,
+        text=measure([message.content for message in chat.messages if message.content], len(chat.messages)),
+        prefix_blocks=prefix.blocks,
+        prefix_tokens=prefix.tokens,
+        stream=chat.stream or False,
+        usage_wanted=usage_wanted,
+        max_output_tokens=bound_of((chat.max_completion_tokens, chat.max_tokens)),
+        body_bytes=len(text),
+        choices=choices_of(chat.n),
+        tenant=incoming.tenant,
+    )
+    return Understood(request, edits)
+
+
+_NEEDS = needs_of(Api.CHAT)
+
+
+def _edits(text: bytes, chat: PlainChat) -> tuple[EditPoints, bool]:
+    model = span_of(text, "model", chat.model)
+    if not chat.stream:
+        return EditPoints(model), False
+    options = bytes(chat.stream_options)
+    span = span_of(text, "stream_options", chat.stream_options) if options else None
+    edit, wanted = usage_edit(b"" if options == b"null" else options, span, first_member(text))
+    return EditPoints(model, edit, choices_of(chat.n)), wanted

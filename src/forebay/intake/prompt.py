@@ -93,7 +93,11 @@ class Prompt:
     def document(self, data: str) -> None:
         """Add a document that is not read. It counts as a few pages of text."""
         self._skeleton.claim(data)
-        self._unread_bytes += self._settings.document_bytes
+        self.unread(self._settings.document_bytes)
+
+    def unread(self, size_bytes: int) -> None:
+        """Add so much text that is not at hand, or stands elsewhere already."""
+        self._unread_bytes += max(0, size_bytes)
 
     def measure(self) -> TextMeasure:
         """All text by script."""

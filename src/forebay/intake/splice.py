@@ -21,18 +21,24 @@ class Edit(msgspec.Struct, frozen=True, gc=False):
 class EditPoints(msgspec.Struct, frozen=True, gc=False):
     """What may have to change in a body before an engine gets it.
 
-    `model` is the range of the model's JSON string. `want_usage` makes a stream report its usage; None when the client
-    asked for that itself, or asked for no stream. `choices` is how many answers a stream will finish.
+    `model` is the range of the model's name: a JSON string, or `bare` text in a form; None where the body names none.
+    `want_usage` makes a stream report its usage; None when the client asked for that itself, or asked for no stream.
+    `choices` is how many answers a stream will finish. `always` are edits that every engine needs.
     """
 
-    model: Span
+    model: Span | None = None
     want_usage: Edit | None = None
     choices: int = 1
+    bare: bool = False
+    always: tuple[Edit, ...] = ()
 
 
-def model_edit(points: EditPoints, name: str) -> Edit:
-    """Ask for the model by another name."""
-    return Edit(points.model.start, points.model.stop, msgspec.json.encode(name))
+def model_edits(points: EditPoints, name: str) -> list[Edit]:
+    """Ask for the model by another name, where the body names it."""
+    if points.model is None:
+        return []
+    text = name.encode() if points.bare else msgspec.json.encode(name)
+    return [Edit(points.model.start, points.model.stop, text)]
 
 
 def splice(body: bytes | bytearray, edits: Iterable[Edit]) -> list[bytes | memoryview]:

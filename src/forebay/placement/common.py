@@ -10,6 +10,7 @@ from forebay.placement.filters.draining import NotDraining
 from forebay.placement.filters.encoder_budget import FitsEncoder
 from forebay.placement.filters.health import Usable
 from forebay.placement.filters.model import ServesModel
+from forebay.placement.filters.pinned import Pinned
 from forebay.placement.filters.role import HasRole
 from forebay.placement.filters.saturation import HasRoom
 from forebay.placement.filters.untried import Untried
@@ -23,11 +24,12 @@ class CommonSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def common_filters(settings: CommonSettings) -> tuple[Filter, ...]:
-    """In this order: what the endpoint is, how it is, and last whether it has room.
+    """In this order: which it is, what it is, how it is, and last whether it has room.
 
     So the last filter that dropped anything tells the client most: unfit before unwell before full.
     """
     return (
+        Pinned(),
         ServesModel(),
         HasAbility(),
         HasRole(),

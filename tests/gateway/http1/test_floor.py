@@ -159,7 +159,7 @@ async def test_p06_a_long_body_is_refused_before_it_is_read(listen):
     client.send(b"POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 3145728\r\n\r\n")
     status, headers, body = await client.reply()
     assert (status, headers["x-code"], headers["connection"]) == (413, "body-too-large", "close")
-    assert body == b"The body must not be longer than 1048576 bytes."
+    assert body == b"The body must not be longer than 1048576 bytes (setting `inbound.max_body_bytes`)."
     client.send(bytes(3_145_728))
     assert await client.all() == b""
     await client.close()

@@ -1,5 +1,7 @@
 """What an adapter is, and the questions that most engines answer alike."""
 
+import functools
+import operator
 from typing import Any, Protocol
 
 import msgspec
@@ -7,16 +9,13 @@ import msgspec
 from forebay.domain.ability import Ability
 from forebay.fleet.caller import Caller, Reply
 from forebay.fleet.dialects.base import Dialect
+from forebay.intake.forms import ABILITIES
 
 ANY_MEDIA = Ability.TEXT | Ability.IMAGE | Ability.AUDIO | Ability.VIDEO
 # What the decoder stb_image reads, on which small engines stand.
 STB_FORMATS = Ability.JPEG | Ability.PNG | Ability.GIF | Ability.BMP
-APIS = {
-    "/v1/chat/completions": Ability.CHAT,
-    "/v1/completions": Ability.COMPLETIONS,
-    "/v1/embeddings": Ability.EMBEDDINGS,
-    "/v1/messages": Ability.MESSAGES,
-}
+APIS = ABILITIES
+ANY_API = functools.reduce(operator.or_, APIS.values())
 
 
 class Identity(msgspec.Struct, frozen=True, gc=False):

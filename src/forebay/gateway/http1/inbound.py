@@ -372,7 +372,8 @@ class ServerProtocol(asyncio.BufferedProtocol):
             reply.abort()
 
     def _refuse_long_body(self) -> None:
-        self._refuse(413, "body-too-large", f"The body must not be longer than {self._max_body_bytes} bytes.")
+        limit = f"{self._max_body_bytes} bytes (setting `inbound.max_body_bytes`)"
+        self._refuse(413, "body-too-large", f"The body must not be longer than {limit}.")
 
     def _handler_failed(self, reply: ReplyWriter) -> None:
         if not reply.finished:

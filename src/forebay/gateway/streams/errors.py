@@ -29,7 +29,7 @@ _FIRST_SERVER_STATUS = 500
 
 def error_type(api: Api, status: int) -> str:
     """The `type` word that clients of this API know for an HTTP status."""
-    if api is Api.MESSAGES:
+    if api.is_anthropic:
         table, server_word = _ANTHROPIC_TYPES, "api_error"
     else:
         table, server_word = _OPENAI_TYPES, "server_error"
@@ -51,7 +51,7 @@ def error_body(
     OpenAI's shape has message, type, param and code; Anthropic's has type and message only.
     """
     word = kind or error_type(api, status)
-    if api is Api.MESSAGES:
+    if api.is_anthropic:
         return msgspec.json.encode({"type": "error", "error": {"type": word, "message": message}})
     return msgspec.json.encode({"error": {"message": message, "type": word, "param": param, "code": code}})
 
@@ -59,5 +59,5 @@ def error_body(
 def error_event(api: Api, status: int, code: str, message: str, *, kind: str | None = None) -> bytes:
     """The same error as one server-sent event, for a stream that has already begun."""
     body = error_body(api, status, code, message, kind=kind)
-    name = b"event: error\n" if api is Api.MESSAGES else b""
+    name = b"event: error\n" if api.is_anthropic else b""
     return name + b"data: " + body + b"\n\n"

@@ -7,14 +7,14 @@ from forebay.domain.outcome import Usage
 
 
 def openai_usage(reported: Any) -> Usage | None:
-    """Counts of an OpenAI `usage` object; None when there is none."""
+    """Counts of an OpenAI `usage` object, in the words of chats or of responses; None when there is none in tokens."""
     if not isinstance(reported, dict):
         return None
-    details = reported.get("prompt_tokens_details")
-    cached = _count(details, "cached_tokens") if isinstance(details, dict) else 0
-    return Usage(
-        _count(reported, "prompt_tokens"), _count(reported, "completion_tokens"), cached, reported=True
-    )
+    if "input_tokens" in reported:
+        return _counts(reported, "input_tokens", "output_tokens", "input_tokens_details")
+    if reported.get("type") == "duration":  # of sound, in seconds
+        return None
+    return _counts(reported, "prompt_tokens", "completion_tokens", "prompt_tokens_details")
 
 
 def anthropic_usage(reported: Any, before: Usage | None = None) -> Usage | None:
@@ -34,6 +34,12 @@ def anthropic_usage(reported: Any, before: Usage | None = None) -> Usage | None:
     cached = _count(reported, "cache_read_input_tokens")
     prompt = _count(reported, "input_tokens") + cached + _count(reported, "cache_creation_input_tokens")
     return Usage(prompt, output, cached, reported=True)
+
+
+def _counts(reported: Mapping[str, Any], prompt: str, output: str, details: str) -> Usage:
+    inner = reported.get(details)
+    cached = _count(inner, "cached_tokens") if isinstance(inner, dict) else 0
+    return Usage(_count(reported, prompt), _count(reported, output), cached, reported=True)
 
 
 def _count(counts: Mapping[str, Any], name: str) -> int:

@@ -1,18 +1,20 @@
-"""Replies that come in one piece: their usage, their error, and the model name that the client knows."""
+"""Replies that come in one piece: their usage, their error, and the names that the client knows."""
 
 from typing import Any
 
 import msgspec
 
 from forebay.domain.outcome import Usage
-from forebay.domain.request import Api
 from forebay.gateway.streams.failures import stream_failure
+from forebay.gateway.streams.kept_ids import ResponseRestorer
 from forebay.gateway.streams.machine import StreamFailure
 from forebay.gateway.streams.model_name import ModelRestorer
 from forebay.gateway.streams.usage import anthropic_usage, openai_usage
+from forebay.intake.form import Replies
 
 
 class _Reply(msgspec.Struct, gc=False):
+    object: Any = None
     model: Any = None
     usage: Any = None
     error: Any = None
@@ -23,24 +25,42 @@ _NO_USAGE = Usage()
 
 
 class WholeReply(msgspec.Struct, frozen=True, gc=False):
-    """A reply read. `body` is the engine's, but for the model's name. `failure` is the error that it tells of, if any."""
+    """A reply read. `body` is the engine's, but for the names. `failure` is the error that it tells of, if any."""
 
     body: bytes
     usage: Usage = _NO_USAGE
     failure: StreamFailure | None = None
 
 
-def read_reply(api: Api, body: bytes, client_model: str, *, rename: bool) -> WholeReply:
+def read_reply(
+    replies: Replies,
+    body: bytes,
+    client_model: str,
+    *,
+    rename: bool,
+    responses: ResponseRestorer | None = None,
+) -> WholeReply:
     """Read a whole reply. One that is not a JSON object passes as it is, with no usage.
 
-    `rename` tells that the engine knows the model by another name than `client_model`.
+    `rename` tells that the engine knows the model by another name than `client_model`; `responses` restores the ids of
+    responses, and the model's name with them.
     """
     try:
         reply = _REPLY.decode(body)
     except (msgspec.DecodeError, RecursionError):
         return WholeReply(body)
-    usage = anthropic_usage(reply.usage) if api is Api.MESSAGES else openai_usage(reply.usage)
-    failure = None if reply.error is None else stream_failure(reply.error)
-    if rename and isinstance(reply.model, str) and reply.model != client_model:
+    if responses is not None:
+        # A response that failed is an answer too, and holds its error.
+        if reply.error is None or reply.object == "response":
+            return WholeReply(responses.whole(body), _usage(replies, reply.usage))
+    elif rename and isinstance(reply.model, str) and reply.model != client_model:
         body = ModelRestorer(client_model).restore(body)
-    return WholeReply(body, usage or _NO_USAGE, failure)
+    failure = None if reply.error is None else stream_failure(reply.error)
+    return WholeReply(body, _usage(replies, reply.usage), failure)
+
+
+def _usage(replies: Replies, reported: Any) -> Usage:
+    if replies is Replies.KEPT:
+        return _NO_USAGE
+    told = anthropic_usage(reported) if replies is Replies.MESSAGES else openai_usage(reported)
+    return told or _NO_USAGE
