@@ -1,12 +1,17 @@
-"""Gemma 4. Source: transformers 5.24.0, gemma4/image_processing_, video_processing_, feature_extraction_ and processing_gemma4.py."""
+"""Gemma 4.
+
+Sources: transformers 5.24.0, gemma4/image_processing_, video_processing_, feature_extraction_ and processing_gemma4.py;
+llama.cpp, tools/mtmd/clip.cpp.
+"""
 
 import math
 from collections.abc import Mapping
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from forebay.domain.ability import Ability
 from forebay.intake.tokens.family import ImageRules, MediaCost, Positive, PositiveFloat
 from forebay.intake.tokens.sampling import SAMPLED_AT, AssumedClip, FrameSampling
+from forebay.intake.tokens.smart_resize import CellBounds, cells_within
 from forebay.intake.tokens.sound import Hears
 
 # Start and end of a picture, a frame or a sound.
@@ -24,7 +29,9 @@ class Gemma4(ImageRules, frozen=True, forbid_unknown_fields=True, kw_only=True):
 
     The aspect is kept, so that small pictures are scaled up. `max_tokens` is one of 70, 140, 280, 560 and 1,120, and so is
     `clip_max_tokens`, for each frame of a clip. The encoder reads every picture padded to that many cells, each of
-    `pooling_size` squared patches.
+    `pooling_size` squared patches. With `cell_bounds`, as in llama.cpp, a picture is resized only if it has fewer or more
+    cells, and is not padded: from 70 cells to 1,120, and no more than its --ubatch-size of 512 where a picture attends to
+    itself both ways, as in all but E2B and E4B. Its builds before September 2026 have bounds of 40 and 280.
     """
 
     name: ClassVar[str] = "gemma-4"
@@ -38,15 +45,21 @@ class Gemma4(ImageRules, frozen=True, forbid_unknown_fields=True, kw_only=True):
         "clip_max_tokens": ("max_soft_tokens",),
         **SAMPLED_AT,
     }
+    engine_settings: ClassVar[Mapping[str, Mapping[str, Any]]] = {"llama.cpp": {"cell_bounds": (70, 512)}}
+
     max_tokens: Positive = 280
     clip_max_tokens: Positive = 70
     patch_size: Positive = 16
     pooling_size: Positive = 3
+    cell_bounds: CellBounds | None = None
     sampling: FrameSampling = FrameSampling(num_frames=32)
     assumed_clip: AssumedClip = AssumedClip()
 
     def picture(self, width: int, height: int) -> MediaCost:
         """See ImageRules."""
+        if self.cell_bounds is not None:
+            columns, rows = cells_within(width, height, self.patch_size * self.pooling_size, self.cell_bounds)
+            return MediaCost(columns * rows, WRAPPER_TOKENS, columns * rows * self.pooling_size**2)
         cells = self._cells(width, height, self.max_tokens)
         return MediaCost(cells, WRAPPER_TOKENS, self.max_tokens * self.pooling_size**2)
 
@@ -80,6 +93,8 @@ class Gemma4E(Hears, Gemma4, frozen=True, forbid_unknown_fields=True, kw_only=Tr
         "hop_length": ("hop_length",),
         "max_sound_tokens": ("audio_seq_length",),
     }
+    engine_settings: ClassVar[Mapping[str, Mapping[str, Any]]] = {"llama.cpp": {"cell_bounds": (70, 1_120)}}
+
     sampling_rate: Positive = 16_000
     frame_length: Positive = 320
     hop_length: Positive = 160

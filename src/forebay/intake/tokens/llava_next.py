@@ -1,7 +1,12 @@
-"""LLaVA-NeXT (1.6). Source: transformers 5.24.0, llava_next/processing_llava_next.py, image_processing_utils.py."""
+"""LLaVA-NeXT (1.6).
 
+Sources: transformers 5.24.0, llava_next/processing_llava_next.py, image_processing_utils.py; llama.cpp,
+tools/mtmd/mtmd-image.cpp.
+"""
+
+import functools
 from collections.abc import Mapping
-from typing import Annotated, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import msgspec
 
@@ -13,7 +18,8 @@ Size = tuple[int, int]
 class LlavaNext(ImageRules, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """One picture at base size, and its tiles at the best of `grid_pinpoints` (height, width), without the padding.
 
-    Each row of tiles' patches ends in a newline token. Parameters are those of every published 1.6 checkpoint.
+    Each row of tiles' patches ends in a newline token. Parameters are those of every published 1.6 checkpoint. With
+    `keeps_padding`, as in llama.cpp, tiles count whole and rows have no ends, and a picture no larger than a tile has none.
     """
 
     name: ClassVar[str] = "llava-next"
@@ -22,6 +28,8 @@ class LlavaNext(ImageRules, frozen=True, forbid_unknown_fields=True, kw_only=Tru
         "tile_size": ("crop_size.height", "size.shortest_edge"),
         "patch_size": ("patch_size",),
     }
+    engine_settings: ClassVar[Mapping[str, Mapping[str, Any]]] = {"llama.cpp": {"keeps_padding": True}}
+
     grid_pinpoints: Annotated[tuple[Size, ...], msgspec.Meta(min_length=1)] = (
         (336, 672),
         (672, 336),
@@ -31,15 +39,30 @@ class LlavaNext(ImageRules, frozen=True, forbid_unknown_fields=True, kw_only=Tru
     )
     tile_size: Positive = 336
     patch_size: Positive = 14
+    keeps_padding: bool = False
 
     def picture(self, width: int, height: int) -> MediaCost:
         """See ImageRules."""
-        rows, columns = best_resolution(width, height, self.grid_pinpoints)
         side = self.tile_size // self.patch_size
+        if self.keeps_padding and max(width, height) <= self.tile_size:
+            return MediaCost(side * side, 0, side * side)
+        rows, columns = best_resolution(width, height, self.grid_pinpoints)
         tiles_high, tiles_wide = rows // self.tile_size, columns // self.tile_size
+        if self.keeps_padding:
+            patches = side * side * (1 + tiles_high * tiles_wide)
+            return MediaCost(patches, 0, patches)
         grid_height, grid_width = unpadded(width, height, side * tiles_high, side * tiles_wide)
         tokens = grid_height * grid_width + grid_height + side * side
         return MediaCost(tokens, 0, side * side * (1 + tiles_high * tiles_wide))
+
+
+@functools.lru_cache(maxsize=16)
+def pinpoints(tile_size: int, side: int) -> tuple[Size, ...]:
+    """The (height, width) of all grids of up to `side` tiles each way, but for a single tile. In llama.cpp's order."""
+    counts = range(1, side + 1)
+    return tuple(
+        (rows * tile_size, columns * tile_size) for columns in counts for rows in counts if rows * columns > 1
+    )
 
 
 def best_resolution(width: int, height: int, candidates: tuple[Size, ...]) -> Size:

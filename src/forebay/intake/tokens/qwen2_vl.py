@@ -50,7 +50,7 @@ class Qwen2VL(ImageRules, frozen=True, forbid_unknown_fields=True, kw_only=True)
             "cap_pixels_per_frame": True,
             "float_steps": False,
         },
-        # Of 8 to 4,096 cells, whatever the model's files say.
+        # From 8 to 4,096 cells, whatever the model's files say.
         "llama.cpp": {"resizer": "llama.cpp", "min_pixels": 8 * 28 * 28, "max_pixels": 4_096 * 28 * 28},
     }
 

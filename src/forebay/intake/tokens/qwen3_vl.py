@@ -40,7 +40,10 @@ class Qwen3VL(ImageRules, frozen=True, forbid_unknown_fields=True, kw_only=True)
         **SAMPLED_AT,
     }
 
-    engine_settings: ClassVar[Mapping[str, Mapping[str, Any]]] = {"llama.cpp": {"resizer": "llama.cpp"}}
+    engine_settings: ClassVar[Mapping[str, Mapping[str, Any]]] = {
+        # From 8 to 4,096 cells, whatever the model's files say.
+        "llama.cpp": {"resizer": "llama.cpp", "min_pixels": 8 * 32 * 32, "max_pixels": 4_096 * 32 * 32}
+    }
 
     min_pixels: Positive = 65_536
     max_pixels: Positive = 16_777_216

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 from forebay.domain.ability import Ability
 from forebay.intake.tokens.family import MediaCost, Positive, PositiveFloat
 from forebay.intake.tokens.qwen2_vl import Qwen2VL
+from forebay.intake.tokens.qwen3_vl import Qwen3VL
 from forebay.intake.tokens.sampling import SAMPLED_AT
 from forebay.intake.tokens.sound import Hears, halved_twice
 
@@ -66,7 +67,7 @@ class Qwen3Omni(Hears, Qwen2VL, frozen=True, forbid_unknown_fields=True, kw_only
     clips_configured_at: ClassVar[Mapping[str, tuple[str, ...]]] = SAMPLED_AT
     engine_settings: ClassVar[Mapping[str, Mapping[str, Any]]] = {
         "vllm": {"pads_to_hop": True},
-        "llama.cpp": Qwen2VL.engine_settings["llama.cpp"],
+        "llama.cpp": Qwen3VL.engine_settings["llama.cpp"],
     }
     patch_size: Positive = 16
     video_min_pixels: Positive | None = 128 * 32 * 32

@@ -5,7 +5,9 @@ Rounding is half to even, as there.
 """
 
 import math
-from typing import Literal
+from typing import Annotated, Literal
+
+import msgspec
 
 # Who resizes: transformers (and vLLM, SGLang through it) or llama.cpp. The rule is one, and its rounding is not.
 Resizer = Literal["transformers", "llama.cpp"]
@@ -26,6 +28,17 @@ def smart_resize(
     if resizer == "llama.cpp":
         return _llama_cpp_resize(width, height, cell, min_pixels, max_pixels)
     return resize_volume(1, width, height, cell, min_pixels, max_pixels, temporal_cell=1)
+
+
+# Least and most cells of a picture, as llama.cpp's --image-min-tokens and --image-max-tokens.
+CellBounds = tuple[Annotated[int, msgspec.Meta(ge=1)], Annotated[int, msgspec.Meta(ge=1)]]
+
+
+def cells_within(width: int, height: int, cell: int, bounds: CellBounds) -> tuple[int, int]:
+    """Columns and rows of cells, after the resize by which llama.cpp keeps a picture within `bounds`."""
+    least, most = (count * cell**2 for count in bounds)
+    new_width, new_height = _llama_cpp_resize(width, height, cell, least, most)
+    return new_width // cell, new_height // cell
 
 
 def _llama_cpp_resize(
