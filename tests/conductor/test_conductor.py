@@ -408,3 +408,6 @@ def test_p11_a_medium_goes_where_the_encoder_takes_it_and_nowhere_with_the_numbe
     assert "400 tokens" in book.last.message
     assert "399" in book.last.message
     assert book.outcomes[0].reason == "encoder-budget-exceeded"
+    book = play(conductor(pool(endpoints[:2])))
+    unseen = picture(400, content_hash=0)  # by URL: the engine alone will know its size
+    book >> Arrived(0, request(needs=seen, media=(unseen, picture(299)))) << Dispatch

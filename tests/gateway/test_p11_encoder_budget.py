@@ -87,6 +87,18 @@ async def test_p11_none_left_is_told_with_the_numbers_and_no_engine_hears_of_it(
         assert one.received == other.received == []
 
 
+async def test_p11_a_clip_by_url_is_left_to_the_engine_which_alone_sees_it():
+    url = {"type": "video_url", "video_url": {"url": "https://media.example.com/clip.mp4"}}
+    async with (
+        ScriptedEngine(ok) as engine,
+        LiveGateway(pools=pool(BY_RATE, (engine, 1))) as gateway,
+    ):
+        got, story = await asked(gateway, parts({"type": "text", "text": "what happens?"}, url))
+        assert got.status == 200
+        assert story["demand"]["video_tokens"] > 1
+        assert not story["demand"]["exact"]
+
+
 async def test_p11_an_unknown_container_is_priced_by_the_configured_fallback_and_marked():
     assumed = {"width": 128, "height": 96, "seconds": 5, "frames_per_second": 30}
     pools = pool(BY_RATE, assumed_clip=assumed)

@@ -77,7 +77,8 @@ def ask_of(
         "exact": True,
     } | demand
     media = tuple(
-        MediaItem(Ability.IMAGE, 0, i, "image/png", tokens=tokens) for i, tokens in enumerate(items)
+        MediaItem(Ability.IMAGE, 0, i, "image/png", tokens=tokens, content_hash=1)
+        for i, tokens in enumerate(items)
     )
     request = InferenceRequest("r", Api.CHAT, "m", needs, TextMeasure(ascii_bytes=400, messages=1), media)
     return Ask(request, Demand(**wants), at, cached or {}, encoded or {}, tried)

@@ -60,7 +60,9 @@ def _pool(pool: PoolAssembly) -> list[str]:
     for endpoint in plan.endpoints:
         engine = endpoint.engine or "engine found out"
         device = endpoint.device or "device unknown"
-        lines.append(f"    [{endpoint.slot}] {endpoint.url}   {engine}, {device}")
+        budget = endpoint.encoder_budget_tokens
+        encoder = f", encoder budget {budget:,} tokens" if budget else ""
+        lines.append(f"    [{endpoint.slot}] {endpoint.url}   {engine}, {device}{encoder}")
     return lines
 
 

@@ -121,5 +121,10 @@ class Ask:
         self.needs = int(request.needs)
         self.only_slot = request.only_slot
         self.media_tokens = demand.media_tokens
-        self.largest_item_tokens = max([item.tokens for item in request.media]) if request.media else 0
+        self.largest_item_tokens = _largest(request) if request.media else 0
         self.prompt_tokens = demand.text_tokens + self.media_tokens
+
+
+def _largest(request: InferenceRequest) -> int:
+    """Tokens of the largest medium whose bytes are in the request; of others nobody here knows the size."""
+    return max((item.tokens for item in request.media if item.content_hash), default=0)

@@ -7,7 +7,8 @@ class FitsEncoder:
     """Drops endpoints whose encoder budget, in tokens, is less than the price of one item of the request.
 
     An engine encodes an item whole, and sets the room for it aside at its start, so that the largest item decides and not
-    their sum. A fallback price counts like an exact one: the budget and the fallback are both the owner's own settings.
+    their sum. A fallback price counts like an exact one, since the budget and the fallback are both the owner's own settings;
+    but media by URL, which nobody here has seen, are left to the engine.
     """
 
     name = "encoder-budget"
