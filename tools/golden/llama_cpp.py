@@ -112,6 +112,18 @@ def llava_next(weights):
     weights.linear("mm.2", WIDTH, WIDTH)
 
 
+def internvl(weights):
+    weights.matrix("v.patch_embd.weight", WIDTH, 3, 14, 14)
+    zeros(weights, "v.patch_embd.bias")
+    zeros(weights, "v.class_embd")
+    weights.matrix("v.position_embd.weight", 32 * 32 + 1, WIDTH)
+    block(weights)
+    for name in ("weight", "bias"):
+        zeros(weights, f"mm.model.mlp.0.{name}", WIDTH * 4)
+    weights.linear("mm.model.mlp.1", WIDTH, WIDTH * 4)
+    weights.linear("mm.model.mlp.3", WIDTH, WIDTH)
+
+
 TILE_MARKS = [f"<row_{row}_col_{column}>" for row in range(1, 5) for column in range(1, 5)]
 PINPOINTS = [336, 672, 672, 336, 672, 672, 1008, 336, 336, 1008]
 # Family -> its projector there, its tensors, its numbers, the special tokens that stand around a picture, and sizes.
@@ -123,6 +135,8 @@ FAMILIES = {
     "gemma-4": ("gemma4v", gemma_4, {"image_size": 768, "patch_size": 16, "projector.scale_factor": 3}, ["<|image>", "<image|>"], SIZES),
     "smolvlm-500m": ("idefics3", smolvlm, {"image_size": 512, "patch_size": 16, "projector.scale_factor": 4, "preproc_image_size": 2_048}, ["<fake_token_around_image>", "<global-img>", "\n", "\n\n", *TILE_MARKS], TILED_SIZES),
     "llama-4": ("llama4", llama_4, {"image_size": 336, "patch_size": 14, "projector.scale_factor": 2}, ["<|image_start|>", "<|image_end|>"], TILED_SIZES),
+    "internvl": ("internvl", internvl, {"image_size": 448, "patch_size": 14, "projector.scale_factor": 2}, ["<img>", "</img>"], TILED_SIZES),
+    "llava-1.5": ("mlp", llava_next, {"image_size": 336, "patch_size": 14}, [], SIZES),
     "llava-next": ("mlp", llava_next, {"image_size": 336, "patch_size": 14, "image_grid_pinpoints": PINPOINTS}, [], TILED_SIZES),
 }  # fmt: skip
 

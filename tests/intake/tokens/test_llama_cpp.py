@@ -23,7 +23,7 @@ def test_pictures_add_the_prompt_tokens_that_llama_cpp_counts(family):
     assert all(cost.exact for cost in costs.values())
 
 
-@pytest.mark.parametrize("family", ["pixtral", "kimi-vl", "gemma-4", "llama-4", "llava-next"])
+@pytest.mark.parametrize("family", ["pixtral", "kimi-vl", "gemma-4", "llama-4", "llava-next", "internvl"])
 def test_other_engines_count_otherwise(family):
     rows = COUNTED["families"][family]
     rules = build(family, engine="vllm")
