@@ -55,6 +55,10 @@ class Engine:
         self.preemptions = 0
         self._numbers = itertools.count()
         self._running: dict[Job, None] = {}  # in the order of their coming
+        self._slower: StepModel | None = None  # takes over with the next step
+        self._costs = (0.0, 0.0)  # of a step of the run, and of a token in the cache
+        self._gaps: list[tuple[float, int]] = []
+        self._largest_gap = 0.0
         self._leaving: list[Job] = []  # those whose clients have gone; they stay until the step is over
         self._finishes: list[tuple[int, int, Job]] = []  # by the step that writes the last token
         self._blocks = Blocks(self.settings.block_tokens)
@@ -138,10 +142,29 @@ class Engine:
         self._catch_up(now)
         return job.written + (self._step - job.joined_step if job.decodes else 0)
 
+    def take_gaps(self) -> list[tuple[float, int]]:
+        """Gaps between tokens since the last call, in seconds, and how many sequences felt each."""
+        taken, self._gaps = self._gaps, []
+        return taken
+
+    def largest_gap(self) -> float:
+        """The largest gap between tokens since the last call, in seconds."""
+        largest, self._largest_gap = self._largest_gap, 0.0
+        return largest
+
+    def slow_down(self, factor: float, now: float) -> None:
+        """From the next step on everything takes `factor` times as long as before."""
+        self._catch_up(now)
+        self._slower = self.steps.slowed(factor)
+        if self._busy and not self._chunks:
+            self._cut_short()
+
     # --- a step
 
     def _plan(self) -> None:
         """Begin the next step, or a run of steps that only decode."""
+        if self._slower is not None:
+            self.steps, self._slower = self._slower, None
         self._chunks = []
         self._batch = len(self._running)
         if not self._running and not self.waiting:
@@ -166,11 +189,12 @@ class Engine:
         if self.settings.preemption:
             count = min(count, self._blocks.steps_until(self._step, self._free_blocks()))
         self._run_until = self._step + max(1, count)
+        self._costs = self.steps.decode(self._batch)
         self._due = self._after(self._run_until)
 
     def _after(self, step: int) -> float:
         """When the run gets to `step`."""
-        fixed, token = self.steps.decode(self._batch)
+        fixed, token = self._costs
         at, kv = self._at, self._kv
         for _ in range(step - self._step):
             at += fixed + token * kv
@@ -189,20 +213,24 @@ class Engine:
             return
         if self._chunks:
             if now >= self._due:
-                self._at = self._due
-                self._advance(1)
+                self._advance(self._due)
             return
-        fixed, token = self.steps.decode(self._batch)
+        fixed, token = self._costs
         while self._step < self._run_until:
             ends = self._at + (fixed + token * self._kv)
             if ends > now:
                 break
-            self._at = ends
-            self._advance(1)
+            self._advance(ends)
 
-    def _advance(self, steps: int) -> None:
-        self._step += steps
-        self._kv += steps * self._batch
+    def _advance(self, ends: float) -> None:
+        """A step is over: each sequence that decoded is a token longer."""
+        gap, batch = ends - self._at, self._batch
+        if batch:
+            self._gaps.append((gap, batch))
+            self._largest_gap = max(self._largest_gap, gap)
+        self._at = ends
+        self._step += 1
+        self._kv += batch
         self._blocks.advance(self._step)
 
     def _mixed_seconds(self) -> float:

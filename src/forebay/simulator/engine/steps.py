@@ -28,6 +28,7 @@ class StepModel:
         self.device = device
         self.model = model
         fit, over = device.step, ENGINE_OVERHEAD * slowdown
+        self._slowdown = slowdown
         self._over = over
         self._fixed = fit.t0_ms * 1e-3
         self._weights = model.weight_bytes / (fit.weight_bandwidth_share * device.bandwidth)
@@ -38,6 +39,10 @@ class StepModel:
         self._kv = model.kv_bytes_per_token / (fit.kv_bandwidth_share * device.bandwidth)
         self._sequence = fit.sequence_us * 1e-6
         self._encode_fixed, self._encode_patch, self._encode_square = _encoder(device, model)
+
+    def slowed(self, factor: float) -> "StepModel":
+        """The same, `factor` times as slow."""
+        return StepModel(self.device, self.model, self._slowdown * factor)
 
     @property
     def kv_capacity_tokens(self) -> int:
