@@ -58,12 +58,17 @@ async def accept(
     )
 
 
-def close_sockets(sockets: Iterable[socket.socket]) -> None:
-    """Close them, and remove the files of those that have one, unless another's socket is there by now."""
+def close_sockets(sockets: Iterable[socket.socket], addresses: Iterable[ListenAddress] = ()) -> None:
+    """Close them, and remove the files of those that have one, unless another's socket is there by now.
+
+    A socket that its server has closed cannot tell its file any more: name the `addresses` that were listened at.
+    """
+    paths = {address.path for address in addresses}
     for each in sockets:
-        path = path_of(each)
+        paths.add(path_of(each))
         each.close()
-        if path:
+    for path in filter(None, paths):
+        with contextlib.suppress(OSError):
             remove_stale(path)
 
 

@@ -83,6 +83,7 @@ class Plans:
 
     async def begin(self) -> None:
         """Follow the sources of the first plan, and have what they give adopted before anything is served."""
+        _warn_of(self.assembly)
         if await self._follow(self.assembly):
             await self._found()
         if self.assembly.certificate_files():
@@ -144,7 +145,9 @@ class Plans:
             return Reload(before.plan.version, f"a fault of ours: {type(error).__name__}")
         pinned = _pinned(self._started_with, assembly.file)
         kept = {name: getattr(self._started_with, name) for name in pinned}
-        assembly = msgspec.structs.replace(assembly, file=msgspec.structs.replace(assembly.file, **kept))
+        file = msgspec.structs.replace(assembly.file, **kept)
+        assembly = msgspec.structs.replace(assembly, file=file, public=before.public, admin=before.admin)
+        _warn_of(assembly, before)
         self._document, self.assembly = document, assembly
         self._holder.adopt(assembly)
         return Reload(assembly.plan.version, "", *_difference(before, assembly), pinned)
@@ -174,6 +177,16 @@ def _tell(reload: Reload) -> None:
     log.info("the configuration was reloaded, plan %d: %s", version, _change(reload))
     if reload.needs_restart:
         log.warning("in force after a restart only: %s", ", ".join(reload.needs_restart))
+
+
+def _warn_of(assembly: Assembly, before: Assembly | None = None) -> None:
+    """Say what is dangerous in a plan, and was not in the one before."""
+    known = {pool.plan.model for pool in before.pools if pool.file.tls.insecure} if before else set()
+    for pool in assembly.pools:
+        if pool.file.tls.insecure and pool.plan.model not in known:
+            log.warning(
+                "pool %s: with tls.insecure anyone in between can read and change all", pool.plan.model
+            )
 
 
 def _pinned(started: File, file: File) -> tuple[str, ...]:

@@ -52,7 +52,8 @@ class Station(Worker):
         await self.plans.stop()
         await self._oversight.stop()
         await super().stop()
-        close_sockets([*self._public_sockets, *self._admin_sockets])
+        addresses = (*self.assembly.public.addresses, *self.assembly.admin.addresses)
+        close_sockets([*self._public_sockets, *self._admin_sockets], addresses)
 
     @property
     def public_address(self) -> tuple[str, int]:

@@ -55,8 +55,10 @@ class Discovery:
         wanted: dict[str, Callable[[], Source]] = {}
         for source in sources:
             wanted.setdefault(str(source), functools.partial(self._source, source))
+            self._pace(str(source), source.refresh_seconds)
         for host in hosts:
             wanted.setdefault(host, functools.partial(self._host, host, host_seconds))
+            self._pace(host, host_seconds)
         for key in [key for key in self._sources if key not in wanted]:
             self._forget(key)
         await asyncio.gather(
@@ -88,6 +90,10 @@ class Discovery:
 
     def _host(self, host: str, seconds: float) -> Source:
         return HostSource(host, seconds, self._resolve, self._moved, self._clock, self._warn)
+
+    def _pace(self, key: str, seconds: float) -> None:
+        if key in self._sources:
+            self._sources[key].seconds = seconds
 
     async def _begin(self, key: str, source: Source) -> None:
         self._sources[key] = source

@@ -447,7 +447,8 @@ class ServerProtocol(asyncio.BufferedProtocol):
         self._held = b""
         self.deadline = self._now() + self._connections.limits.linger_seconds
         self._stuck_bytes = waiting_bytes(self.transport)
-        self.transport.write_eof()
+        if self.transport.can_write_eof():  # TLS has no half-closed connections
+            self.transport.write_eof()
         self._resume()
 
     def _throw_away(self, nbytes: int) -> None:
