@@ -5,16 +5,11 @@ import contextlib
 import socket
 
 import pytest
-import uvloop
 from hypothesis import given
 from hypothesis import strategies as st
 
 from forebay.runtime import channel
 from forebay.runtime.channel import Channel
-
-
-def pytest_asyncio_loop_factories(config, item):
-    return {"uvloop": uvloop.new_event_loop}
 
 
 class End:

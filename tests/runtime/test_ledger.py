@@ -63,6 +63,9 @@ def test_counters_begin_with_the_first_look_and_never_fall(ledger):
     row, others = OwnRow(ledger, 1), OtherRows(ledger, 0)
     row.write(Load(0, failed=5))
     assert others.news(1) == (Load(0),), "what was before is not told"
+    assert others.news(2) == ()
+    OwnRow(ledger, 2).write(Load(1, failed=1))
+    assert others.news(2) == (Load(1, failed=1),), "the first failure after the first look counts"
     row.write(Load(0, failed=7, in_flight=1))
     assert others.news(1) == (Load(0, failed=2, in_flight=1),)
     ledger.clear(1, 1)

@@ -7,20 +7,20 @@ import functools
 import logging
 import signal
 import sys
+from collections.abc import Callable
 from pathlib import Path
-from typing import BinaryIO
 
 from forebay import __version__
 from forebay.cli.discover import pools_behind
 from forebay.cli.reloading import reloading
 from forebay.cli.sd_notify import READY, STOPPING, sd_notify
-from forebay.config.assemble import Assembly, assemble, load
+from forebay.config.assemble import Assembly, assemble
 from forebay.config.document import Document
 from forebay.config.errors import ConfigError
-from forebay.config.settings import AccessLogSettings
 from forebay.gateway.station import Station
+from forebay.gateway.supervisor import Supervisor
 from forebay.runtime.allocator import keep_freed_memory
-from forebay.telemetry.access_log import AccessLog
+from forebay.telemetry.access_log import AccessLog, open_stream
 
 
 def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -36,6 +36,9 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
         "--profile", default="least-request", help="placement profile for URLs, default %(default)s"
     )
     parser.add_argument("--access-log", help="stderr, stdout, off, or a file's path")
+    parser.add_argument(
+        "--workers", type=int, metavar="N", help="processes that serve, instead of the file's number or 1"
+    )
     parser.add_argument(
         "--watch",
         action="store_true",
@@ -66,10 +69,10 @@ def run(options: argparse.Namespace) -> int:
 
 
 async def _serve(options: argparse.Namespace) -> int:
-    assembly = load(options.config) if options.config else await _from_urls(options)
+    read = functools.partial(_read, options) if options.config else None
+    assembly = assemble(read()) if read is not None else await _from_urls(options)
     with contextlib.ExitStack() as stack:
-        read = functools.partial(Document.read, options.config) if options.config else None
-        station = Station(assembly, _access_log(assembly.file.access_log, stack), read=read)
+        station = _station(assembly, stack, read)
         stopping = _on_signals()
         try:
             await station.start()
@@ -87,6 +90,13 @@ async def _serve(options: argparse.Namespace) -> int:
     return 0
 
 
+def _read(options: argparse.Namespace) -> Document:
+    document = Document.read(options.config)
+    if options.workers is not None and isinstance(document.data, dict):
+        document.data["workers"] = options.workers
+    return document
+
+
 async def _from_urls(options: argparse.Namespace) -> Assembly:
     pools = await pools_behind(options.urls, options.profile)
     data: dict[str, object] = {"pools": pools}
@@ -95,21 +105,19 @@ async def _from_urls(options: argparse.Namespace) -> Assembly:
             data[name] = getattr(options, name)
     if options.access_log:
         data["access_log"] = {"path": options.access_log}
+    if options.workers is not None:
+        data["workers"] = options.workers
     return assemble(Document.of(data, "command line"))
 
 
-def _access_log(settings: AccessLogSettings, stack: contextlib.ExitStack) -> AccessLog | None:
-    if settings.path == "off":
-        return None
-    stream: BinaryIO
-    if settings.path in {"stderr", "stdout"}:
-        stream = getattr(sys, settings.path).buffer
-    else:
-        try:
-            stream = stack.enter_context(Path(settings.path).open("ab"))  # noqa: SIM115 - the stack closes it
-        except OSError as error:
-            raise ConfigError("access_log.path", str(error)) from None
-    return AccessLog(stream)
+def _station(
+    assembly: Assembly, stack: contextlib.ExitStack, read: Callable[[], Document] | None
+) -> Station | Supervisor:
+    # Workers open it for themselves; one that cannot be written is told here all the same.
+    stream = open_stream(assembly.file.access_log.path, stack)
+    if assembly.file.workers > 1:
+        return Supervisor(assembly, read)
+    return Station(assembly, AccessLog(stream) if stream is not None else None, read=read)
 
 
 def _on_signals() -> asyncio.Event:
@@ -121,7 +129,7 @@ def _on_signals() -> asyncio.Event:
     return stopping
 
 
-def _greet(station: Station) -> None:
+def _greet(station: Station | Supervisor) -> None:
     public, admin = station.urls()
     print(f"forebay {__version__}: {public}  admin {admin}", file=sys.stderr)
     for pool in station.assembly.pools:

@@ -11,6 +11,7 @@ from forebay.config.discover import Discover, Port
 from forebay.config.inbound import InboundLimits
 from forebay.config.settings import (
     AccessLogSettings,
+    DecisionLogSettings,
     DrainSettings,
     EyesSettings,
     HardwareSettings,
@@ -35,7 +36,7 @@ class EndpointFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_o
     # In place of `url`: where endpoints are found out from.
     discover: Discover | None = None
     # Which dialect of metrics and limits it speaks; found out when left out.
-    engine: Literal["", "vllm", "llama.cpp", "sglang", "triton", "openvino", "tgi", "generic"] = ""
+    engine: Literal["", "vllm", "llama.cpp", "sglang", "triton", "trtllm", "openvino", "tgi", "generic"] = ""
     # Where its metrics stand on the same host, when not on the port of `url`: 8002 for plain Triton. 0 for the same port.
     metrics_port: Port = 0
     # What it runs on, as `a100-80gb`: the prior of its speed. Unknown names are priced as an A100.
@@ -129,5 +130,9 @@ class File(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
     hardware: HardwareSettings = HardwareSettings()
     drain: DrainSettings = DrainSettings()
     access_log: AccessLogSettings = AccessLogSettings()
+    decision_log: DecisionLogSettings = DecisionLogSettings()
+    # Processes that serve, beside one that looks after them; 1: all in one process. One for each core that the gateway
+    # may use, less one for the engines' metrics.
+    workers: Annotated[int, msgspec.Meta(ge=1, le=256)] = 1
     # Chance breaks ties. The same seed and the same events give the same decisions.
     seed: int = 0

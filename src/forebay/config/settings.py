@@ -50,6 +50,18 @@ class EyesSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_o
     max_concurrent: AtLeastOne = 64
 
 
+class DecisionLogSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """A log of all that the conductor is told and commands, for `forebay replay`. It holds no text, media or keys."""
+
+    # The folder, made when it is not there; one file for each run of each worker. Empty: no log.
+    path: str = ""
+    # Of one file; a run that has filled it is logged no further, since a log without its beginning cannot be replayed.
+    # Some 3 KB a request with eight endpoints: 1 GiB is 350,000 requests.
+    max_bytes: AtLeastOne = 1024 * 1024 * 1024
+    # Files kept of each worker, the newest; older ones are removed when it starts.
+    keep: AtLeastOne = 4
+
+
 class HardwareSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """How this host's accelerators are read, for operators to see. Nothing is routed or ejected by it."""
 

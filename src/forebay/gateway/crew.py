@@ -101,6 +101,14 @@ class Crew:
         """How each is."""
         return await asyncio.gather(*(hand.state() for hand in self.hands))
 
+    async def fleet(self) -> Fleet | None:
+        """The endpoints as the first that answers believes them to be: but for a moment, all believe the same."""
+        for hand in self.hands:
+            answer = await hand.fleet()
+            if answer is not None:
+                return answer
+        return None
+
     async def fleets(self) -> list[Fleet]:
         """The endpoints as each that answers believes them to be."""
         answers = await asyncio.gather(*(hand.fleet() for hand in self.hands))
@@ -127,11 +135,14 @@ class Crew:
         """Slots that some worker may still know another endpoint by than the plan in force does."""
         if any(hand.version != self._assembly.plan.version for hand in self.hands):
             return set(range(self._width))
-        return {
-            slot
-            for slot in range(self._width)
-            if any(self._ledger.load(hand.number, slot).in_flight for hand in self.hands)
-        }
+        return {slot for slot in range(self._width) if self._in_flight(slot)}
+
+    def in_flight(self) -> int:
+        """Requests that all workers have at engines."""
+        return sum(self._in_flight(slot) for slot in range(self._width))
+
+    def _in_flight(self, slot: int) -> int:
+        return sum(self._ledger.load(hand.number, slot).in_flight for hand in self.hands)
 
     # --- inside
 

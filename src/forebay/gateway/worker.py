@@ -17,6 +17,7 @@ from forebay.gateway.http1.upstream import Tls, Upstreams
 from forebay.gateway.ingress import Ingress
 from forebay.gateway.listening import accept
 from forebay.gateway.pools import PoolDirectory, PoolWire
+from forebay.gateway.recording import recorder_of
 from forebay.gateway.seat import ALONE, Seat
 from forebay.runtime.driver import Driver, monotonic_us
 from forebay.telemetry.access_log import AccessLog
@@ -54,16 +55,20 @@ class Worker:
         self._servers: list[asyncio.Server] = []
         self._engines: dict[int, str] = {}  # as found out, by slot
         self.desk = Desk(_names(assembly), self.rows, clock, access_log)
+        at = clock()
         self.conductor = Conductor(
             assembly.plan,
             seed=assembly.file.seed,
-            at=clock(),
+            at=at,
             worker=seat.worker,
             workers=seat.workers,
         )
         self._seat = seat
-        mind, publish = seat.among_peers(self.conductor, self.conductor)
+        self._recorder = recorder_of(self.conductor, assembly, seat, at)
+        mind, publish = seat.among_peers(self._recorder or self.conductor, self.conductor)
         self.driver = Driver(mind, self.desk.observers, loop, clock, publish)
+        if self._recorder is not None:
+            self.desk.lost = self._recorder.losses
         self._way = assembly.public
         self.upstreams = Upstreams(loop, connect_timeout_seconds=_longest_connect(assembly))
         self.upstreams.secure(_tls(assembly))
@@ -116,6 +121,8 @@ class Worker:
         self._public.abort_all()
         self.driver.close()
         self.desk.close()
+        if self._recorder is not None:
+            self._recorder.close()
         gc.unfreeze()
 
     # --- what it is told
@@ -144,6 +151,8 @@ class Worker:
         self._engines = {slot: engine for slot, engine in self._engines.items() if slot in current}
         self.gateway.directory = self._directory()
         self.desk.counters.rename(_names(assembly))
+        if self._recorder is not None:
+            self._recorder.adopt(assembly.recipe)
         self.driver.feed(PlanChanged(self.driver.clock(), assembly.plan))
 
     def moved(self, host: str, addresses: tuple[str, ...]) -> None:

@@ -41,7 +41,7 @@ from forebay.gateway.worker import Worker
 from forebay.runtime.allocator import keep_freed_memory
 from forebay.runtime.channel import Channel
 from forebay.runtime.ledger import Ledger
-from forebay.telemetry.access_log import open_access_log
+from forebay.telemetry.access_log import AccessLog, WholeLines, open_stream
 
 log = logging.getLogger(__name__)
 
@@ -99,7 +99,8 @@ class Employment:
     def _begin(self, message: Begin) -> None:
         assembly = follow(message.recipe)
         ledger = Ledger(message.ledger, message.workers, message.ledger_slots)
-        access_log = open_access_log(assembly.file.access_log.path, self._logs, shared=True)
+        stream = open_stream(assembly.file.access_log.path, self._logs)
+        access_log = AccessLog(WholeLines(stream.fileno())) if stream is not None else None
         seat = Seat(message.worker, message.workers, ledger)
         self._worker = Worker(assembly, access_log, seat=seat)
         for host, addresses in message.addresses.items():

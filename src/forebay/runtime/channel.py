@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
+from typing import cast
 
 LENGTH_BYTES = 4
 # A plan of ten thousand endpoints is 5 MB. More than this is a fault, and must not fill the memory.
@@ -46,9 +47,8 @@ class Channel(asyncio.Protocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """It is there."""
-        assert isinstance(transport, asyncio.Transport)
-        transport.set_write_buffer_limits(high=HIGH_WATER_BYTES)
-        self._transport = transport
+        self._transport = cast("asyncio.Transport", transport)  # uvloop's is none by type
+        self._transport.set_write_buffer_limits(high=HIGH_WATER_BYTES)
         self.room = True
 
     def data_received(self, data: bytes) -> None:

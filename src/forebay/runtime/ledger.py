@@ -130,11 +130,9 @@ class OtherRows:
 
     def _combined(self, slot: int, before: dict[int, bytes]) -> Load:
         loads = [_entry(slot, row) for row in self._rows.values()]
-        counted = self._counted.get(slot)
-        if counted is None:
-            counted = (0,) * len(COUNTERS)
-        else:
-            for row, now in zip(before.values(), loads, strict=True):
+        counted = self._counted.get(slot, (0,) * len(COUNTERS))
+        for row, now in zip(before.values(), loads, strict=True):
+            if len(row) > slot * ENTRY.size:  # else this is the first look at the endpoint
                 was = _entry(slot, row)
                 if was != now:
                     counted = tuple(map(operator.add, counted, gained(was, now)))

@@ -21,6 +21,8 @@ class Peered:
         self._others = others
         self._looked_at = 0
         self._slots = _width(conductor)
+        # Counters are told from here on; loads that are there already, with the first event.
+        self._before = others.news(self._slots)
 
     def handle(self, event: Event) -> list[Command]:
         """The commands that news of the peers brings about, if there is any, and then those of the event."""
@@ -36,7 +38,7 @@ class Peered:
     def hear(self, at: int) -> list[Command]:
         """Look at the peers."""
         self._looked_at = at
-        loads = self._others.news(self._slots)
+        loads, self._before = self._before + self._others.news(self._slots), ()
         return self._mind.handle(PeersChanged(at, loads)) if loads else []
 
 

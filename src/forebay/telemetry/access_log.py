@@ -104,21 +104,20 @@ class WholeLines:
         """Nothing is held back."""
 
 
-def open_access_log(path: str, stack: contextlib.ExitStack, *, shared: bool = False) -> "AccessLog | None":
-    """The log at `path`: `stderr`, `stdout`, a file's path, or None for `off`. `stack` closes what is opened.
+def open_stream(path: str, stack: contextlib.ExitStack) -> BinaryIO | None:
+    """What `access_log.path` names: `stderr`, `stdout`, a file, or None for `off`. `stack` closes what is opened.
 
-    `shared` when other processes write there too. Raises ConfigError for a file that cannot be written.
+    Raises ConfigError for a file that cannot be written.
     """
     if path == "off":
         return None
     if path in {"stderr", "stdout"}:
         stream: BinaryIO = getattr(sys, path).buffer
-    else:
-        try:
-            stream = stack.enter_context(Path(path).open("ab"))  # noqa: SIM115 - the stack closes it
-        except OSError as error:
-            raise ConfigError("access_log.path", str(error)) from None
-    return AccessLog(WholeLines(stream.fileno()) if shared else stream)
+        return stream
+    try:
+        return stack.enter_context(Path(path).open("ab"))
+    except OSError as error:
+        raise ConfigError("access_log.path", str(error)) from None
 
 
 class AccessLog:

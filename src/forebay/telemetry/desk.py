@@ -48,6 +48,7 @@ class Desk:
         self._rows = rows
         self._clock = clock
         self.plan_status: Callable[[], PlanStatus] | None = None
+        self.lost: Callable[[], dict[str, int]] = dict  # by others than telemetry, by the family's name
         self.hardware: Callable[[], Hardware | None] = lambda: None
         self._collector = ForebayCollector(
             lambda: self.counters.tally, rows, clock, self.losses, self._families
@@ -90,7 +91,7 @@ class Desk:
 
     def losses(self) -> dict[str, int]:
         """Return what telemetry itself has lost, by the family's name."""
-        losses = {"forebay_observer_errors": self.observers.errors}
+        losses = {"forebay_observer_errors": self.observers.errors, **self.lost()}
         if self.access_log is not None:
             losses["forebay_access_log_dropped"] = self.access_log.dropped
             losses["forebay_access_log_failed"] = self.access_log.failed

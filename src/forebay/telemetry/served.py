@@ -40,7 +40,9 @@ def together(parts: Iterable[Mapping[str, dict[str, Any]]]) -> dict[str, dict[st
 
 def _sum(rows: list[dict[str, Any]]) -> dict[str, Any]:
     medians = [
-        (row["ttft_p50_ms"], row["finished"] + row["failed"]) for row in rows if row["ttft_p50_ms"] is not None
+        (row["ttft_p50_ms"], row["finished"] + row["failed"])
+        for row in rows
+        if row["ttft_p50_ms"] is not None
     ]
     weight = sum(weight for _, weight in medians)
     return {

@@ -11,6 +11,7 @@ import msgspec
 from forebay.config.assemble import assemble
 from forebay.config.document import Document
 from forebay.gateway.station import Station
+from forebay.gateway.supervisor import Supervisor
 from forebay.runtime.driver import monotonic_us
 from forebay.telemetry.access_log import AccessLog
 
@@ -20,6 +21,9 @@ class LiveGateway:
 
     `settings` are further top-level settings of the configuration file, which is `data`. `log` collects the access log's lines, all of
     which are there once the gateway is closed. `clock` gives the microseconds that deadlines are measured by.
+
+    With `workers=2` or more it is a `supervisor` with real processes: they have a clock of their own, and write their log
+    to the file that `access_log` names, or not at all.
     """
 
     def __init__(
@@ -42,17 +46,34 @@ class LiveGateway:
         self.log = io.BytesIO()
         self._clock = clock
         self.station: Station
+        self.supervisor: Supervisor
         self.session: aiohttp.ClientSession
 
     async def __aenter__(self) -> Self:
-        self.station = Station(assemble(self._read()), AccessLog(self.log), self._clock, read=self._read)
-        await self.station.start()
+        self._whole = self._made()
+        try:
+            await self._whole.start()
+        except BaseException:
+            await self._whole.stop()
+            raise
         self.session = aiohttp.ClientSession()
         return self
 
+    @property
+    def _several(self) -> bool:
+        return bool(self.data.get("workers", 1) != 1)
+
+    def _made(self) -> Station | Supervisor:
+        if not self._several:
+            self.station = Station(assemble(self._read()), AccessLog(self.log), self._clock, read=self._read)
+            return self.station
+        self.data.setdefault("access_log", {"path": "off"})
+        self.supervisor = Supervisor(assemble(self._read()), self._read)
+        return self.supervisor
+
     async def __aexit__(self, *_exception: object) -> None:
         await self.session.close()
-        await self.station.stop()
+        await self._whole.stop()
         # Aborted transports close on the loop's next turn.
         await asyncio.sleep(0)
 
@@ -68,13 +89,13 @@ class LiveGateway:
     @property
     def url(self) -> str:
         """The public port."""
-        host, port = self.station.public_address
+        host, port = self._whole.public_address
         return f"http://{host}:{port}"
 
     @property
     def admin_url(self) -> str:
         """The admin port."""
-        host, port = self.station.admin_address
+        host, port = self._whole.admin_address
         return f"http://{host}:{port}"
 
     async def post(
@@ -101,11 +122,15 @@ class LiveGateway:
         return story
 
     def in_flight(self) -> float:
-        """Requests that the conductor believes are at engines."""
+        """Requests that the conductor, or all of them, believe are at engines."""
+        if self._several:
+            return float(self.supervisor.crew.in_flight())
         return float(sum(row.beliefs.in_flight for row in self.station.rows()))
 
     def idle(self) -> bool:
-        """Nothing is open, in the conductor's belief, in its books, and on the wire."""
+        """Nothing is open, in the conductor's belief, in its books, and on the wire. Of several workers, in their books."""
+        if self._several:
+            return not self.in_flight()
         station = self.station
         return not (self.in_flight() or station.gateway.exchanges or station.conductor.open_requests)
 
