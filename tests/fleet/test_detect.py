@@ -55,6 +55,7 @@ async def test_silence_is_not_an_engine(calling):
         ({"/v1/models": {"data": [{"id": "m", "owned_by": "Triton Inference Server"}]}}, "triton"),
         ({"/metrics": b"vllm:num_requests_running 1\nnv_inference_count 2\n"}, "triton"),
         ({"/v2": {"name": "triton", "version": "2.51.0", "extensions": []}}, "triton"),
+        ({"/v1/models": {"data": [{"id": "m", "owned_by": "tensorrt_llm"}]}, "/metrics": []}, "trtllm"),
         ({"/metrics": b"tgi_queue_size 0\n"}, "tgi"),
         ({"/metrics": b"", "/info": {"model_id": "m", "router": "text-generation-router"}}, "tgi"),
         ({"/v2": {"name": 5}, "/info": {"router": "another"}}, "generic"),

@@ -8,6 +8,7 @@ OWNERS = {
     "llamacpp": "llama.cpp",
     "sglang": "sglang",
     "Triton Inference Server": "triton",
+    "tensorrt_llm": "trtllm",
     "OVMS": "openvino",
 }
 """What engines write as `owned_by` of their models."""

@@ -180,6 +180,24 @@ vllm:kv_cache_usage_perc{model="v",version="1"} 0.5
     assert (found.running, found.waiting, found.kv_usage) == (6.0, 2.0, 0.5)
 
 
+def test_trtllm_serve_names_its_batch_and_its_cache():
+    text = b"""trtllm_num_requests_running 5
+trtllm_num_requests_waiting 1
+trtllm_kv_cache_utilization 0.25
+trtllm_kv_cache_tokens_per_block 32
+trtllm_kv_cache_max_blocks 100
+"""
+    for engine in ("trtllm", "generic"):
+        found = reading(engine, text)
+        assert (found.running, found.waiting, found.kv_usage, found.kv_capacity_tokens) == (
+            5.0,
+            1.0,
+            0.25,
+            3200,
+        )
+    assert BY_ENGINE["trtllm"].path == "/prometheus/metrics"
+
+
 def test_openvino_counts_graphs_and_where_there_are_none_plain_requests():
     assert scraped("openvino", "openvino-model-server.prom").running == 4.0
     plain = b'ovms_current_requests{name="r",version="1"} 2\novms_current_requests{name="r",version="2"} 2\n'

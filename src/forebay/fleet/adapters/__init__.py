@@ -1,6 +1,6 @@
 """How each engine is asked for its health, its models and its limits: one small file each."""
 
-from forebay.fleet.adapters import generic, llamacpp, openvino, sglang, tgi, triton, vllm
+from forebay.fleet.adapters import generic, llamacpp, openvino, sglang, tgi, triton, trtllm, vllm
 from forebay.fleet.adapters.base import Adapter
 
 _ALL: tuple[Adapter, ...] = (
@@ -8,6 +8,7 @@ _ALL: tuple[Adapter, ...] = (
     llamacpp.ADAPTER,
     sglang.ADAPTER,
     triton.ADAPTER,
+    trtllm.ADAPTER,
     openvino.ADAPTER,
     tgi.ADAPTER,
     generic.ADAPTER,

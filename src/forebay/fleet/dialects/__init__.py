@@ -3,10 +3,10 @@
 A dialect is data. `base` reads any of them; `BY_ENGINE` finds one by the engine's name.
 """
 
-from forebay.fleet.dialects import generic, llamacpp, openvino, sglang, tgi, triton, vllm
+from forebay.fleet.dialects import generic, llamacpp, openvino, sglang, tgi, triton, trtllm, vllm
 from forebay.fleet.dialects.base import Dialect
 
-_ALL = (vllm, llamacpp, sglang, triton, openvino, tgi, generic)
+_ALL = (vllm, llamacpp, sglang, triton, trtllm, openvino, tgi, generic)
 
 BY_ENGINE: dict[str, Dialect] = {module.DIALECT.engine: module.DIALECT for module in _ALL}
 """Every dialect by the engine name that a plan may use."""
