@@ -203,3 +203,10 @@ def test_detail_changes_nothing_for_an_open_model(read, chat):
 def test_a_cross_attended_picture_takes_one_place_and_the_encoder(read, chat):
     (item,) = read(chat(image(data_url(png(640, 480)))), family=build("llama-3.2-vision")).request.media
     assert (item.tokens, item.wrapper_tokens, item.encoder_patches) == (0, 1, 4 * 1601)
+
+
+@pytest.mark.parametrize(("detail", "tokens"), [("low", 85), ("high", 765)])
+def test_a_part_of_a_response_states_its_detail_beside_the_address(read, detail, tokens):
+    part = {"type": "input_image", "image_url": data_url(png(1024, 1024)), "detail": detail}
+    body = {"model": "m", "input": [{"role": "user", "content": [part]}]}
+    assert read(body, Api.RESPONSES, family=build("gpt-4o")).request.media[0].tokens == tokens
