@@ -115,3 +115,22 @@ def test_a_name_that_the_files_contradict_is_told(tmp_path, capsys):
     )
     assert main(["check", str(path)]) == 0
     assert "<- the model's files say qwen3-vl: set `family`" in capsys.readouterr().out
+
+
+def test_ways_in_and_sources_are_told(tmp_path, capsys):
+    path = tmp_path / "f.yaml"
+    path.write_text("""\
+listen: ["[::]:8080", "unix:/run/forebay.sock"]
+pools:
+  - model: m
+    tls: {insecure: true}
+    endpoints:
+      - url: unix:///run/engine.sock
+      - discover: {dns: eng.test, port: 8000, scheme: https}
+""")
+    assert main(["check", str(path)]) == 0
+    out = capsys.readouterr().out
+    assert "listen [::]:8080, unix:/run/forebay.sock   admin 127.0.0.1:8081" in out
+    assert "[0] unix:///run/engine.sock" in out
+    assert "further ones from https://eng.test:8000" in out
+    assert "certificates of engines are not looked at" in out

@@ -6,6 +6,8 @@ import pytest
 from aiohttp import web
 
 from forebay.cli import discover
+from forebay.config.assemble import assemble
+from forebay.config.document import Document
 from forebay.config.errors import ConfigError
 from forebay.testing.engines import launch
 from forebay.testing.modelled import ModelledEngine
@@ -120,3 +122,18 @@ async def test_a_triton_without_its_openai_frontend_is_refused_with_the_cure(eng
     url = await engine(triton)
     with pytest.raises(ConfigError, match="start Triton's OpenAI frontend"):
         await discover.pools_behind([url], "multimodal")
+
+
+async def test_an_engine_at_a_unix_socket(tmp_path):
+    async def models(_request):
+        return web.json_response({"data": [{"id": "m", "object": "model", "owned_by": "vllm"}]})
+
+    app = web.Application()
+    app.router.add_get("/v1/models", models)
+    runner = web.AppRunner(app)
+    await runner.setup()
+    await web.UnixSite(runner, str(tmp_path / "e.sock")).start()
+    (pool,) = await discover.pools_behind([f"unix://{tmp_path}/e.sock"], "multimodal")
+    await runner.cleanup()
+    (endpoint,) = assemble(Document.of({"pools": [pool]}, "test")).endpoints()
+    assert (pool["model"], endpoint.name) == ("m", f"unix:{tmp_path}/e.sock")

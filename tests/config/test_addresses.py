@@ -19,6 +19,7 @@ from forebay.config.errors import ConfigError
 )
 def test_p31_addresses_of_every_kind(given, kept, name):
     assert checked_url("f", given) == kept
+    assert checked_url("f", kept) == kept
     assert name_of(kept) == name
     assert socket_path(kept) == (name.removeprefix("unix:") if name.startswith("unix:") else "")
 

@@ -182,6 +182,8 @@ async def test_a_file_of_endpoints_is_followed_and_a_broken_one_changes_nothing(
         entry = {"discover": {"file": str(path), "refresh_seconds": 0.02}}
         async with LiveGateway(pools=pool(entry)) as gateway:
             assert (await gateway.post(chat())).status == 200
+            path.write_text(f"- url: {two.url}\n  max_in_flight: 7\n- url: unix:///tmp/e.sock\n")
+            await eventually(lambda: endpoint_names(gateway) == [two.url[7:], "unix:/tmp/e.sock"], 30)
             path.write_text(f"- url: {two.url}\n  max_in_flight: 7\n")
             await eventually(lambda: endpoint_names(gateway) == [two.url[7:]], 30)
             assert gateway.station.assembly.endpoints()[0].max_in_flight == 7

@@ -6,8 +6,10 @@ from pathlib import Path
 
 import msgspec
 
+from forebay.config.addresses import shown_url
 from forebay.config.assemble import Assembly, PoolAssembly, load
 from forebay.config.families import BY_SETTING, PoolFamily
+from forebay.config.listeners import WayIn
 from forebay.intake.tokens.registry import FAMILIES
 from forebay.telemetry.words import counted
 
@@ -31,9 +33,9 @@ def run(options: argparse.Namespace) -> int:
 
 def described(assembly: Assembly) -> str:
     """The plan in words. Never shows a secret."""
-    file = assembly.file
+    file, keys = assembly.file, "asked for" if assembly.keys else "not asked for"
     lines = [
-        f"listen {file.listen}   admin {file.admin}   keys {'asked for' if assembly.keys else 'not asked for'}",
+        f"listen {_way(assembly.public)}   admin {_way(assembly.admin)}   keys {keys}",
         f"bodies up to {file.inbound.max_body_bytes:,} bytes, {file.inbound.max_buffered_bytes:,} held at once",
     ]
     for pool in assembly.pools:
@@ -41,6 +43,11 @@ def described(assembly: Assembly) -> str:
     pools, endpoints = counted(len(assembly.pools), "pool"), counted(len(assembly.endpoints()), "endpoint")
     lines.append(f"{pools}, {endpoints}: all is well")
     return "\n".join(lines)
+
+
+def _way(way: WayIn) -> str:
+    addresses = ", ".join(map(str, way.addresses))
+    return f"{addresses} (TLS)" if way.context is not None else addresses
 
 
 def _pool(pool: PoolAssembly) -> list[str]:
@@ -62,7 +69,12 @@ def _pool(pool: PoolAssembly) -> list[str]:
         device = endpoint.device or "device unknown"
         budget = endpoint.encoder_budget_tokens
         encoder = f", encoder budget {budget:,} tokens" if budget else ""
-        lines.append(f"    [{endpoint.slot}] {endpoint.url}   {engine}, {device}{encoder}")
+        lines.append(f"    [{endpoint.slot}] {shown_url(endpoint.url)}   {engine}, {device}{encoder}")
+    lines += [f"    further ones from {source}" for source in pool.sources()]
+    if pool.file.tls.insecure:
+        lines.append(
+            "    <- certificates of engines are not looked at: anyone in between can read and change all"
+        )
     return lines
 
 

@@ -13,6 +13,7 @@ from forebay.domain.endpoint import API_BASE, Endpoint
 from forebay.fleet.adapters import adapter_of
 from forebay.fleet.caller import HttpCaller
 from forebay.fleet.detect import detect
+from forebay.fleet.session import open_session
 
 # Engines load weights for minutes; a person at a terminal wants to know after a while that an address is wrong.
 PATIENCE_SECONDS = 60.0
@@ -37,9 +38,7 @@ async def pools_behind(
     at once, and for those that never answered. Of an engine's models the first is served, and the others are named.
     """
     urls = [checked_url("command line", url) for url in urls]
-    async with aiohttp.ClientSession(cookie_jar=aiohttp.DummyCookieJar()) as session:
-        asked = [_patiently(session, url, patience_seconds) for url in urls]
-        found = await asyncio.gather(*asked)
+    found = await asyncio.gather(*(_patiently(url, patience_seconds) for url in urls))
     pools: dict[str, list[dict[str, str]]] = {}
     for each in found:
         _name_the_rest(each)
@@ -59,7 +58,12 @@ def _name_the_rest(found: Found) -> None:
         )
 
 
-async def _patiently(session: aiohttp.ClientSession, url: str, patience_seconds: float) -> Found:
+async def _patiently(url: str, patience_seconds: float) -> Found:
+    async with open_session(url, None, lambda _host: ()) as session:
+        return await _asked(session, url, patience_seconds)
+
+
+async def _asked(session: aiohttp.ClientSession, url: str, patience_seconds: float) -> Found:
     loop = asyncio.get_running_loop()
     deadline = loop.time() + patience_seconds
     told = False

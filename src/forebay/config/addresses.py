@@ -22,8 +22,10 @@ def checked_url(place: str, url: str) -> str:
     """An engine's address as http://HOST:PORT or https://, the port written out, and its base path unless that is /v1.
 
     That of a Unix socket becomes http+unix://PATH, with the path's slashes escaped, so that a host is what is connected
-    to in all of them. Raises ConfigError naming `place`.
+    to in all of them. What it gives is taken too. Raises ConfigError naming `place`.
     """
+    if url.startswith(_UNIX):
+        url = f"unix:{socket_path(url)}"
     if url.startswith("unix:"):
         return _UNIX + quote(listen_address(place, url).path, safe="")
     try:
@@ -57,6 +59,12 @@ def name_of(url: str) -> str:
     """What people and labels call the endpoint at a checked URL: HOST:PORT, or unix:PATH."""
     path = socket_path(url)
     return f"unix:{path}" if path else url.partition("://")[2]
+
+
+def shown_url(url: str) -> str:
+    """A checked URL as people write it."""
+    path = socket_path(url)
+    return f"unix://{path}" if path else url
 
 
 def _bracketed(url: str) -> str:

@@ -38,6 +38,10 @@ class PoolAssembly(msgspec.Struct, frozen=True):
     api_key: Secret | None
     tls: ssl.SSLContext | None  # what its engines are talked to with, where their addresses are https
 
+    def sources(self) -> tuple[Discover, ...]:
+        """Where further endpoints of it are found out from."""
+        return tuple(entry.discover for entry in self.file.endpoints if entry.discover is not None)
+
 
 class Recipe(msgspec.Struct, frozen=True):
     """Plain values, from which another process on this host puts the very same assembly together."""
@@ -70,8 +74,7 @@ class Assembly(msgspec.Struct, frozen=True):
 
     def sources(self) -> tuple[Discover, ...]:
         """Where further endpoints are found out from."""
-        entries = (endpoint for pool in self.pools for endpoint in pool.file.endpoints)
-        return tuple(entry.discover for entry in entries if entry.discover is not None)
+        return tuple(source for pool in self.pools for source in pool.sources())
 
     def tls_of(self, endpoint: Endpoint) -> ssl.SSLContext | None:
         """What the endpoint is talked to with, None where that is plain HTTP."""

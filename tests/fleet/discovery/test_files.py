@@ -58,4 +58,3 @@ async def test_changes_are_told_though_one_could_not_be_taken_over(tmp_path):
     finally:
         watching.cancel()
         await asyncio.gather(watching, return_exceptions=True)
-

@@ -73,6 +73,7 @@ class TestFiles:
         [
             "- url: http://h:1\n- {url: 'https://h:2', device: h100-sxm}\n",
             '[{"url": "http://h:1"}, {"url": "https://h:2", "device": "h100-sxm"}]',
+            "- url: http://h:1/v1\n- {url: 'https://h:2/', device: h100-sxm}\n",
         ],
     )
     async def test_yaml_and_json_lists(self, tmp_path, warned, text):
