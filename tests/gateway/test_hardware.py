@@ -2,6 +2,7 @@
 
 import asyncio
 
+import pytest
 from msgspec.structs import replace
 
 from forebay.testing.asks import chat
@@ -18,9 +19,9 @@ def put_tool(folder, monkeypatch, line):
     monkeypatch.setenv("PATH", str(folder))
 
 
-def gateway(url="http://127.0.0.1:9"):
+def gateway(url="http://127.0.0.1:9", **settings):
     pool = {"model": "m", "endpoints": [{"url": url, "engine": "vllm", "devices": [0]}]}
-    return LiveGateway(pools=[pool], hardware={"probe": "nvidia-smi", "interval_seconds": 0.01})
+    return LiveGateway(pools=[pool], hardware={"probe": "nvidia-smi", "interval_seconds": 0.01}, **settings)
 
 
 async def page_when(live, holds):
@@ -30,11 +31,12 @@ async def page_when(live, holds):
     return page
 
 
-async def test_what_the_tool_tells_is_shown_to_operators(tmp_path, monkeypatch):
+@pytest.mark.parametrize("workers", [1, 2])
+async def test_what_the_tool_tells_is_shown_to_operators(tmp_path, monkeypatch, workers):
     text = TABLE.replace("\n", "\\n")
     put_tool(tmp_path, monkeypatch, f"printf '{text.replace('%', '%%')}'")
-    async with gateway() as live:
-        page = await page_when(live, lambda page: page["hardware"])
+    async with gateway(workers=workers) as live:
+        page = await page_when(live, lambda page: page["hardware"] and page["endpoints"])
         (device,) = page["endpoints"][0]["hardware"]["devices"]
         assert (device["utilisation"], device["memory_used_bytes"]) == (0.37, 4 * 1024 * 1024)
         metrics = (await live.get("/metrics", admin=True)).body.decode()
