@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from forebay.runtime.replay import replay
 from forebay.testing.live import LiveGateway
 from forebay.testing.scripted import ScriptedEngine
 
@@ -104,8 +105,12 @@ class Streams:
         return self.clients
 
 
-async def test_two_serve_and_answer_as_one():
-    async with ScriptedEngine(ok) as engine, LiveGateway(pools=pools(engine), workers=2) as gateway:
+async def test_two_serve_and_answer_as_one_and_each_log_is_replayed(tmp_path):
+    logs = {"decision_log": {"path": str(tmp_path / "decisions")}}
+    async with (
+        ScriptedEngine(ok) as engine,
+        LiveGateway(pools=pools(engine), workers=2, **logs) as gateway,
+    ):
         await eventually(lambda: serving(gateway) == [0, 0])
         assert set(await on_new_connections(gateway, 24)) == {200}
         states = await gateway.supervisor.crew.states()
@@ -126,22 +131,12 @@ async def test_two_serve_and_answer_as_one():
         (row,) = (await gateway.get("/forebay/endpoints", admin=True)).json()["endpoints"]
         assert row["served"]["finished"] == 24
         assert row["believed"]["in_flight"] == 0
-
-
-async def test_beliefs_are_shown_once_and_are_of_all():
-    async with (
-        Holding() as engine,
-        LiveGateway(pools=pools(engine), workers=2) as gateway,
-        contextlib.AsyncExitStack() as stack,
-    ):
-        clients = await Streams(gateway, stack).begin()
-        assert await metric(gateway, "forebay_endpoint_in_flight") == len(clients)
-        (row,) = (await gateway.get("/forebay/endpoints", admin=True)).json()["endpoints"]
-        assert row["believed"]["in_flight"] == row["believed"]["decoding"] == len(clients)
-        engine.go.set()
-        for client in clients:
-            await client.until(b"0\r\n\r\n", PATIENCE)
-        await gateway.settled(PATIENCE)
+        await gateway.supervisor.drain()
+    replayed = [replay(log) for log in sorted((tmp_path / "decisions").iterdir())]
+    assert [found.head.worker for found in replayed] == [0, 1]
+    assert [found.difference for found in replayed] == [None, None]
+    # Of each request: it arrived, and it finished.
+    assert sum(found.same for found in replayed) > 2 * 24
 
 
 async def test_a_worker_that_is_killed_is_replaced_and_its_peer_serves_on():
@@ -265,6 +260,49 @@ async def test_operators_speak_to_all_workers():
         assert one.received
 
 
+async def test_a_worker_that_hangs_holds_up_nobody(monkeypatch):
+    monkeypatch.setattr("forebay.gateway.hand.ANSWER_SECONDS", 0.2)
+    async with (
+        ScriptedEngine(ok) as engine,
+        LiveGateway(pools=pools(engine), workers=2, eyes={"scrape_seconds": 0.05}) as gateway,
+    ):
+        hand = gateway.supervisor.crew.hands[0]
+        assert set(await on_new_connections(gateway, 8)) == {200}
+        assert await metric(gateway, "forebay_requests_total", ending="finished") == 8
+        os.kill(hand.pid, signal.SIGSTOP)
+        try:
+            assert await metric(gateway, "forebay_requests_total", ending="finished") == 8
+            assert (await gateway.get("/ready", admin=True)).status == 200, "its peer is"
+            assert (await gateway.get("/forebay/endpoints", admin=True)).json()["endpoints"]
+            # What it would be told is kept for it, the newest only.
+            hand._channel.pause_writing()
+            await eventually(lambda: hand._views)
+            await eventually(lambda: len(gateway.supervisor.crew._views) == 1)
+            assert len(hand._views) == 1
+            assert await hand.fleet() is None, "nobody asks where nobody listens"
+            hand._channel.resume_writing()
+            assert not hand._views
+        finally:
+            os.kill(hand.pid, signal.SIGCONT)
+        await eventually(hand.fleet)
+        assert hand.restarts == 0
+
+
+async def test_a_worker_that_cannot_begin_is_tried_again_later_each_time(monkeypatch):
+    monkeypatch.setattr("forebay.gateway.crew.START_SECONDS", 0.01)
+    monkeypatch.setenv("KEY_OF_A_TEST", "secret")
+    gateway = LiveGateway(["http://127.0.0.1:9"], workers=2, keys_env="KEY_OF_A_TEST")
+    whole = gateway._made()
+    monkeypatch.delenv("KEY_OF_A_TEST")
+    with pytest.raises(OSError, match="did not start"):
+        await whole.start()
+    first, second = whole.crew.hands
+    await eventually(lambda: first.restarts and second.restarts)
+    assert not first.serving.is_set()
+    await whole.stop()
+    assert not any(alive(hand.pid) for hand in whole.crew.hands)
+
+
 async def test_a_new_plan_is_every_workers():
     async with (
         ScriptedEngine(ok) as one,
@@ -284,13 +322,16 @@ async def test_a_new_plan_is_every_workers():
         assert [lease.url for lease in slots.leases] == [two.url], "nobody knows the old one any more"
 
 
-async def test_draining_lets_streams_end_and_then_every_process():
+async def test_beliefs_are_of_all_and_draining_lets_streams_end_and_then_every_process():
     async with (
         Holding() as engine,
         LiveGateway(pools=pools(engine), workers=2) as gateway,
         contextlib.AsyncExitStack() as stack,
     ):
         clients = await Streams(gateway, stack).begin()
+        assert await metric(gateway, "forebay_endpoint_in_flight") == len(clients)
+        (row,) = (await gateway.get("/forebay/endpoints", admin=True)).json()["endpoints"]
+        assert row["believed"]["in_flight"] == row["believed"]["decoding"] == len(clients)
         pids = [hand.pid for hand in gateway.supervisor.crew.hands]
         address = gateway.supervisor.public_address
         draining = asyncio.create_task(gateway.supervisor.drain())

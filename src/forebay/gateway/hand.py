@@ -228,7 +228,7 @@ class Hand:
             self.version = message.version
             self.serving.set()
         elif isinstance(message, Refused):
-            log.error("worker %d stays with its plan: %s", self.number, message.problem)
+            log.error("worker %d cannot live by plan %d: %s", self.number, message.version, message.problem)
         elif message.number == 0 and isinstance(message, State):
             self._latest = message
         elif (waiting := self._questions.get(message.number)) is not None and not waiting.done():

@@ -97,7 +97,12 @@ class Employment:
     # --- life
 
     def _begin(self, message: Begin) -> None:
-        assembly = follow(message.recipe)
+        try:
+            assembly = follow(message.recipe)
+        except ConfigError as error:
+            self._tell(Refused(message.recipe.version, str(error)))
+            self.over.set()
+            return
         ledger = Ledger(message.ledger, message.workers, message.ledger_slots)
         stream = open_stream(assembly.file.access_log.path, self._logs)
         access_log = AccessLog(WholeLines(stream.fileno())) if stream is not None else None
