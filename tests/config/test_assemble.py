@@ -99,6 +99,10 @@ def test_the_nearest_word_is_suggested():
         (POOL.replace("http://10.0.0.1:8000", "http://h:1/v 3"), "stop after the port"),
         (POOL.replace("}]", "}, {url: 'http://10.0.0.1:8000/v1'}]"), "is already at pools[0].endpoints[0]"),
         (POOL.replace("'}]", "', metrics_port: 65536}]"), "<= 65535"),
+        (
+            POOL.replace("http://10.0.0.1:8000'}]", "unix:///run/engine.sock', metrics_port: 8002}]"),
+            "remove `metrics_port`",
+        ),
         (POOL + "    aliases: [m]\n", "already names pools[0].model"),
         (POOL + "    timeouts: {connect_seconds: 0}\n", "> 0"),
         (POOL + "    family: {name: qwen2-vl, max_pixel: 3}\n", "did you mean `max_pixels`?"),

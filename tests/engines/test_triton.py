@@ -27,7 +27,7 @@ def ports():
 
 @pytest.fixture(scope="module")
 def engine(ports, tmp_path_factory):
-    process = launch.EngineProcess(triton.triton(*ports), tmp_path_factory.mktemp("logs"))
+    process = launch.EngineProcess(triton.triton(*ports, batch_seconds=0.3), tmp_path_factory.mktemp("logs"))
     process.start(triton.START_SECONDS)
     yield process
     process.stop(grace_seconds=15)

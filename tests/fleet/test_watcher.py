@@ -195,5 +195,16 @@ async def test_an_engine_that_is_not_set_up_for_requests_says_so_once(bench):
     assert len([warning for warning in made.warnings if "OpenAI frontend" in warning]) == 1
 
 
+async def test_an_undeclared_triton_is_alive_by_its_own_word_and_found_out(bench):
+    table = {
+        "/v2": {"name": "triton"},
+        "/v2/health/ready": 200,
+        "/v2/models/stats": {"model_stats": [{"name": "m"}]},
+        "/metrics": 404,
+    }
+    view = await bench(table).look(0)
+    assert (view.reachable, view.engine, view.models) == (True, "triton", ("m",))
+
+
 async def test_how_many_run_at_once_is_shown(bench, llama):
     assert (await bench(llama).look(0)).max_running == 4

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 import msgspec
 
-from forebay.config.addresses import checked_url, name_of
+from forebay.config.addresses import checked_url, name_of, socket_path
 from forebay.config.document import Document
 from forebay.config.errors import ConfigError
 from forebay.config.schema import EndpointFile
@@ -52,6 +52,8 @@ class Endpoints:
     def _endpoint(self, path: str, model: str, file: EndpointFile, host: str = "") -> Endpoint:
         place = self._document.place(f"{path}.url")
         url = checked_url(place, file.url)
+        if file.metrics_port and socket_path(url):
+            raise ConfigError(place, "a Unix socket has no other port", "remove `metrics_port`")
         if url in self._seen:
             raise ConfigError(place, f"{file.url} is already at {self._seen[url]}", "remove one of them")
         self._seen[url] = path.removeprefix("$.")

@@ -18,8 +18,8 @@ class Endpoint(msgspec.Struct, frozen=True, gc=False):
 
     `slot` is its place in the conductor's tables, unique among live endpoints. `url` is scheme, host and port, and the base
     path where there is one: see `path_at`. `host` is the name that it is asked by, where `url` has only an address that a
-    name stood for. `devices` are the accelerators of this very host that it runs on. `metrics_port` is where its metrics stand on the same host, 0
-    for the port of `url`. `max_in_flight` is a bound on requests that this gateway has open there, and
+    name stood for. `devices` are the accelerators of this very host that it runs on. `metrics_port` is where its metrics stand
+    on the same host, 0 for the port of `url`. `max_in_flight` is a bound on requests that this gateway has open there, and
     `encoder_budget_tokens` on the tokens of one medium; 0 for none. `image_formats` are those that it decodes, whatever its
     kind of engine is known for.
     """
