@@ -18,7 +18,7 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
         help="a script for the shell's completion",
         description=(__doc__ or "").partition("\n")[0],
     )
-    parser.add_argument("shell", choices=SHELLS, help="the shell that will read it")
+    parser.add_argument("shell", choices=SHELLS, help="the shell that will read it: bash, zsh or fish")
 
 
 def run(options: argparse.Namespace) -> int:

@@ -28,7 +28,7 @@ SORTS: Mapping[str, Callable[[Row], Any]] = {
     "name": lambda row: (row["pool"], row["name"]),
     "load": lambda row: -((row["believed"] or {}).get("in_flight") or 0),
     "kv": lambda row: -((row["seen"] or {}).get("kv_usage") or 0),
-    "ttft": lambda row: -((row["served"] or {}).get("ttft_p50_ms") or 0),
+    "ttft": lambda row: -((row.get("served") or {}).get("ttft_p50_ms") or 0),
 }
 
 
@@ -44,7 +44,7 @@ class Column:
 
 
 def _of(part: str, name: str, form: Callable[[Any], str]) -> Callable[[Row], str]:
-    return lambda row: form((row[part] or {}).get(name))
+    return lambda row: form((row.get(part) or {}).get(name))
 
 
 ENDPOINTS = (
@@ -102,7 +102,7 @@ def _headline(picture: Picture, rows: list[Row]) -> Text:
 def _pool_line(pool: str, rows: list[Row]) -> str:
     up = sum(words.state(row) not in {"down", "resting", "draining"} for row in rows)
     open_requests = sum((row["believed"] or {}).get("in_flight") or 0 for row in rows)
-    rate = sum((row["served"] or {}).get("output_tokens_per_second") or 0 for row in rows)
+    rate = sum((row.get("served") or {}).get("output_tokens_per_second") or 0 for row in rows)
     return f"{pool}: {up} of {len(rows)} up, {open_requests:g} open, {words.rate(rate)} tokens/s"
 
 
