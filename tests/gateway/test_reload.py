@@ -5,6 +5,8 @@ import contextlib
 
 import pytest
 
+from forebay.config.schema import File
+from forebay.gateway.plans import PINNED
 from forebay.testing.live import LiveGateway
 from forebay.testing.scripted import ScriptedEngine
 
@@ -142,3 +144,7 @@ async def test_the_eyes_look_in_the_new_interval():
             first = gateway.station.rows()[0].view
             await reloaded(gateway, eyes={"scrape_seconds": 0.01, "health_seconds": 0.01})
             await eventually(lambda: gateway.station.rows()[0].view is not first, 30)
+
+
+def test_every_setting_that_needs_a_restart_is_one():
+    assert set(File.__struct_fields__) > PINNED

@@ -1,5 +1,6 @@
 """The gateway's two listeners, as the file sets them: where they are, and the certificates that they show."""
 
+import contextlib
 import re
 import ssl
 
@@ -21,9 +22,13 @@ class WayIn(msgspec.Struct, frozen=True):
     socket_mode: int
 
     def renew(self) -> None:
-        """Show the certificate as its files have it now, from the next handshake on. Raises ConfigError."""
+        """Show the certificate as its files have it now, from the next handshake on.
+
+        A plan is put together from files that are sound. Where they have changed since, the next look mends it.
+        """
         if self.context is not None:
-            load_pair("tls", self.context, self.tls)
+            with contextlib.suppress(ConfigError):
+                load_pair("tls", self.context, self.tls)
 
 
 def public_way(document: Document, file: File) -> WayIn:

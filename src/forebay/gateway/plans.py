@@ -19,8 +19,10 @@ from forebay.telemetry.plan_families import PlanStatus, SourceStatus
 
 log = logging.getLogger(__name__)
 
-LIVE = frozenset({"pools", "keys_env", "keys_file", "inbound", "intake", "media_urls", "eyes", "drain"})
-"""Settings of the file's top level that change with a new plan. The others need a restart, and whoever changes them is told."""
+PINNED = frozenset(
+    {"listen", "admin", "tls", "admin_tls", "socket_mode", "workers", "access_log", "decision_log", "seed"}
+)
+"""Settings of the file's top level that need a restart. Whoever changes them is told; all others change with a new plan."""
 
 CERTIFICATE_SECONDS = 10.0
 """How often the files of certificates are looked at. They are renewed days before they end."""
@@ -112,12 +114,13 @@ class Plans:
         """Live by the configuration as it stands now, or say why not."""
         if self._read is None:
             problem = "there is no configuration file: the engines came by command line"
-            return Reload(self.assembly.plan.version, problem)
-        async with self._turn:
-            self.last = await self._next(self._read)
-        self.failures += bool(self.last.error)
-        _tell(self.last)
-        return self.last
+            done = Reload(self.assembly.plan.version, problem)
+        else:
+            async with self._turn:
+                done = self.last = await self._next(self._read)
+            self.failures += bool(done.error)
+        _tell(done)
+        return done
 
     async def renew(self) -> None:
         """Read certificates and keys anew; the configuration stays as it was read."""
@@ -191,8 +194,8 @@ def _warn_of(assembly: Assembly, before: Assembly | None = None) -> None:
 
 def _pinned(started: File, file: File) -> tuple[str, ...]:
     """Settings that differ from those that the gateway was started with, and cannot change while it runs."""
-    names = [name for name in File.__struct_fields__ if name not in LIVE]
-    return tuple(name for name in names if getattr(file, name) != getattr(started, name))
+    pinned = (name for name in File.__struct_fields__ if name in PINNED)
+    return tuple(name for name in pinned if getattr(file, name) != getattr(started, name))
 
 
 def _difference(before: Assembly, after: Assembly) -> tuple[tuple[str, ...], tuple[str, ...]]:
