@@ -18,8 +18,9 @@ import pytest
 from rich.console import Console
 
 from forebay.cli import top_words as words
+from forebay.cli.admin_port import NoAnswerError
 from forebay.cli.main import main
-from forebay.cli.top_ask import NoAnswerError, Picture, next_after, take
+from forebay.cli.top_ask import Picture, next_after, take
 from forebay.cli.top_frame import SORTS, frame
 from forebay.cli.top_keys import Keys
 from forebay.testing.live import LiveGateway

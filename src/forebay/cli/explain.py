@@ -3,13 +3,10 @@
 import argparse
 import json
 import sys
-import urllib.error
 import urllib.parse
-import urllib.request
 
+from forebay.cli.admin_port import NoAnswerError, ask
 from forebay.telemetry.table import as_table
-
-ASK_SECONDS = 5.0
 
 
 def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -19,24 +16,24 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
         "request_id", metavar="REQUEST-ID", help="as echoed in x-request-id and the access log"
     )
     parser.add_argument(
-        "--admin", default="127.0.0.1:8081", help="the gateway's admin address, default %(default)s"
+        "--admin",
+        default="127.0.0.1:8081",
+        help="the gateway's admin address: HOST:PORT, a URL or unix:/PATH, default %(default)s",
     )
     parser.add_argument("--json", action="store_true", help="print the numbers as JSON")
 
 
 def run(options: argparse.Namespace) -> int:
     """Ask the running gateway. 1 when it cannot be reached, or no longer knows the request."""
-    url = f"http://{options.admin}/forebay/decisions/{urllib.parse.quote(options.request_id, safe='')}"
     try:
-        with urllib.request.urlopen(url, timeout=ASK_SECONDS) as response:
-            story = json.load(response)
-    except urllib.error.HTTPError as error:
-        with error:
-            message = json.load(error)["error"]["message"]
-        print(f"forebay: {message}", file=sys.stderr)
+        status, story = ask(
+            options.admin, f"/forebay/decisions/{urllib.parse.quote(options.request_id, safe='')}"
+        )
+    except NoAnswerError as error:
+        print(f"forebay: {error}", file=sys.stderr)
         return 1
-    except OSError as error:
-        print(f"forebay: no gateway answers at {options.admin}: {error}", file=sys.stderr)
+    if status != 200:
+        print(f"forebay: {story['error']['message']}", file=sys.stderr)
         return 1
     print(json.dumps(story) if options.json else as_table(story))
     return 0

@@ -7,7 +7,8 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from forebay.cli.top_ask import NoAnswerError, Picture, Watch, address_of, next_after, take
+from forebay.cli.admin_port import NoAnswerError
+from forebay.cli.top_ask import Picture, Watch, next_after, take
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -27,7 +28,9 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
         description=f"{__doc__} Keys: q quits; n, l, k, t sort by name, load, KV usage, time to first token.",
     )
     parser.add_argument(
-        "--admin", default="127.0.0.1:8081", help="the gateway's admin address or URL, default %(default)s"
+        "--admin",
+        default="127.0.0.1:8081",
+        help="the gateway's admin address: HOST:PORT, a URL or unix:/PATH, default %(default)s",
     )
     parser.add_argument(
         "--interval",
@@ -46,7 +49,7 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
 def run(options: argparse.Namespace) -> int:
     """Watch until `q` or Ctrl-C. 1 when the admin port does not answer to begin with, or rich is not installed."""
     try:
-        first = take(address_of(options.admin))
+        first = take(options.admin)
     except NoAnswerError as error:
         print(f"forebay: {error}", file=sys.stderr)
         return 1

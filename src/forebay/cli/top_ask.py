@@ -1,23 +1,15 @@
 """What `forebay top` asks of a gateway's admin port, and the picture that it keeps when no answer comes."""
 
-import http.client
 import json
 import threading
 import time
-import urllib.error
-import urllib.request
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
-ASK_SECONDS = 2.0
-"""An admin port on the same network answers in milliseconds."""
+from forebay.cli.admin_port import NoAnswerError, ask, shown
 
 DECISIONS = 20
-
-
-class NoAnswerError(Exception):
-    """The admin port did not answer as one. The message says where, why, and what to do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +19,7 @@ class Picture:
     `trouble` is empty, or says why there is no newer one.
     """
 
-    address: str
+    admin: str
     taken_at: float
     at_us: int
     endpoints: tuple[dict[str, Any], ...]
@@ -38,7 +30,7 @@ class Picture:
         """One line."""
         return json.dumps(
             {
-                "admin": self.address,
+                "admin": shown(self.admin),
                 "taken_at": self.taken_at,
                 "endpoints": self.endpoints,
                 "requests": self.requests,
@@ -47,47 +39,35 @@ class Picture:
         )
 
 
-def address_of(given: str) -> str:
-    """`HOST:PORT` or a URL, as a URL without a path."""
-    return (given if "://" in given else f"http://{given}").rstrip("/")
-
-
-def take(address: str) -> Picture:
+def take(admin: str) -> Picture:
     """Ask for a new picture. Raises NoAnswerError."""
-    fleet = _asked(address, "/forebay/endpoints")
-    latest = _asked(address, f"/forebay/decisions?limit={DECISIONS}")
+    fleet = _asked(admin, "/forebay/endpoints")
+    latest = _asked(admin, f"/forebay/decisions?limit={DECISIONS}")
     try:
         return Picture(
-            address, time.time(), fleet["at_us"], tuple(fleet["endpoints"]), tuple(latest["requests"])
+            admin, time.time(), fleet["at_us"], tuple(fleet["endpoints"]), tuple(latest["requests"])
         )
     except (KeyError, TypeError):
         raise NoAnswerError(
-            f"{address} answers, but not as an admin port of this version of Forebay does"
+            f"{shown(admin)} answers, but not as an admin port of this version of Forebay does"
         ) from None
 
 
 def next_after(picture: Picture) -> Picture:
     """A new picture, or the same with its trouble: a gateway that restarts leaves the last one on the screen."""
     try:
-        return take(picture.address)
+        return take(picture.admin)
     except NoAnswerError as error:
         return replace(picture, trouble=str(error))
 
 
-def _asked(address: str, path: str) -> Any:
-    try:
-        with urllib.request.urlopen(address + path, timeout=ASK_SECONDS) as response:  # noqa: S310 - the user's own address
-            return json.load(response)
-    except urllib.error.HTTPError as error:
-        with error:
-            raise NoAnswerError(
-                f"{address} says {error.code} to {path}: is this the admin port, and not the public one?"
-            ) from None
-    except (OSError, http.client.HTTPException, ValueError) as error:
-        reason = getattr(error, "reason", error)
+def _asked(admin: str, path: str) -> Any:
+    status, page = ask(admin, path)
+    if status != 200:
         raise NoAnswerError(
-            f"no gateway answers at {address}: {reason}; --admin says where its `admin` listener is"
-        ) from None
+            f"{shown(admin)} says {status} to {path}: is this the admin port, and not the public one?"
+        )
+    return page
 
 
 class Watch:

@@ -13,6 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from forebay.cli import top_words as words
+from forebay.cli.admin_port import shown
 from forebay.cli.top_ask import Picture
 
 Row = dict[str, Any]
@@ -89,7 +90,7 @@ def frame(picture: Picture, width: int, height: int = MANY, sort: str = "name") 
 
 
 def _headline(picture: Picture, rows: list[Row]) -> Text:
-    told = Text(f"forebay  {picture.address}  ")
+    told = Text(f"forebay  {shown(picture.admin)}  ")
     if picture.trouble:
         told.append(f"AS OF {words.age(time.time() - picture.taken_at)} AGO: {picture.trouble}", "bold red")
     else:
