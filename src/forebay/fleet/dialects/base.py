@@ -10,7 +10,7 @@ of the Gateway API writes. It means the series with that label only.
 import functools
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeVar
@@ -108,19 +108,32 @@ NOTHING = Reading()
 
 def read(samples: Sequence[Sample], dialect: Dialect) -> Reading:
     """Translate one scrape."""
-    running = _per_part(samples, dialect.running, dialect.parts)
-    waiting = _per_part(samples, dialect.waiting, dialect.parts)
-    usage = [value for value in _per_part(samples, dialect.kv_usage, dialect.parts) if value <= 1.0]
+    scrape = _by_name(samples)
+    running = _per_part(scrape, dialect.running, dialect.parts)
+    waiting = _per_part(scrape, dialect.waiting, dialect.parts)
+    usage = [value for value in _per_part(scrape, dialect.kv_usage, dialect.parts) if value <= 1.0]
     return Reading(
         running=sum(running) if running else None,
         waiting=sum(waiting) if waiting else None,
         kv_usage=max(usage, default=None),
         kv_usage_mean=sum(usage) / len(usage) if usage else None,
-        kv_capacity_tokens=_first(_capacity(samples, where, dialect.parts) for where in dialect.capacity),
-        gaps=_first(buckets(samples, f"{name}_bucket") for name in dialect.gaps),
-        lora=_lora(samples, dialect.lora),
-        asleep=_asleep(samples, dialect.awake),
+        kv_capacity_tokens=_first(_capacity(scrape, where, dialect.parts) for where in dialect.capacity),
+        gaps=_first(
+            buckets(scrape.get(name, ()), name) for name in (f"{gap}_bucket" for gap in dialect.gaps)
+        ),
+        lora=_lora(scrape.get(dialect.lora, ())),
+        asleep=_asleep(scrape, dialect.awake),
     )
+
+
+Scrape = Mapping[str, Sequence[Sample]]
+
+
+def _by_name(samples: Sequence[Sample]) -> Scrape:
+    scrape: dict[str, list[Sample]] = {}
+    for sample in samples:
+        scrape.setdefault(sample.name, []).append(sample)
+    return scrape
 
 
 @functools.cache
@@ -130,47 +143,47 @@ def _selector(name: str) -> tuple[str, str | None, str | None]:
     return found["name"], found["label"], found["value"]
 
 
-def _chosen(samples: Sequence[Sample], selector: str) -> list[Sample]:
+def _chosen(scrape: Scrape, selector: str) -> Sequence[Sample]:
     name, label, value = _selector(selector)
-    return [s for s in samples if s.name == name and (label is None or s.labels.get(label) == value)]
+    series = scrape.get(name, ())
+    return series if label is None else [each for each in series if each.labels.get(label) == value]
 
 
 Part = tuple[str, ...]
 
 
 def _part(sample: Sample, labels: tuple[str, ...]) -> Part:
-    return tuple(sample.labels.get(label, "") for label in labels)
+    return tuple([sample.labels.get(label, "") for label in labels])
 
 
 def _sane(value: float) -> bool:
     return math.isfinite(value) and value >= 0
 
 
-def _by_part(samples: Sequence[Sample], selector: str, labels: tuple[str, ...]) -> dict[Part, float]:
+def _by_part(scrape: Scrape, selector: str, labels: tuple[str, ...]) -> dict[Part, float]:
     # Tensor-parallel ranks and priorities repeat or split a part's own number, so that the largest is the whole.
     parts: dict[Part, float] = {}
-    for sample in _chosen(samples, selector):
+    for sample in _chosen(scrape, selector):
         if _sane(sample.value):
             part = _part(sample, labels)
             parts[part] = max(sample.value, parts.get(part, 0.0))
     return parts
 
 
-def _per_part(samples: Sequence[Sample], names: tuple[str, ...], labels: tuple[str, ...]) -> list[float]:
-    found = (_by_part(samples, name, labels) for name in names)
+def _per_part(scrape: Scrape, names: tuple[str, ...], labels: tuple[str, ...]) -> list[float]:
+    found = (_by_part(scrape, name, labels) for name in names)
     return next((list(parts.values()) for parts in found if parts), [])
 
 
-def _capacity(samples: Sequence[Sample], where: Capacity, labels: tuple[str, ...]) -> int | None:
+def _capacity(scrape: Scrape, where: Capacity, labels: tuple[str, ...]) -> int | None:
     if where.info:
         rows = {
-            _part(s, labels): [_number(s.labels.get(f)) for f in where.factors]
-            for s in samples
-            if s.name == where.info
+            _part(each, labels): [_number(each.labels.get(factor)) for factor in where.factors]
+            for each in scrape.get(where.info, ())
         }
         sizes = [math.prod(row) for row in rows.values()]
     else:
-        columns = [_by_part(samples, name, labels) for name in where.factors]
+        columns = [_by_part(scrape, name, labels) for name in where.factors]
         sizes = [math.prod(column.get(part, 0.0) for column in columns) for part in columns[0]]
     return int(sum(sizes)) or None
 
@@ -180,11 +193,9 @@ def _number(label: str | None) -> float:
     return float(label) if label and label.isdecimal() else 0.0
 
 
-def _lora(samples: Sequence[Sample], name: str) -> Lora | None:
+def _lora(series: Sequence[Sample]) -> Lora | None:
     # The value is the moment of the last change; vLLM leaves every older combination standing.
-    newest = (
-        max((s for s in samples if s.name == name), key=lambda s: s.value, default=None) if name else None
-    )
+    newest = max(series, key=lambda sample: sample.value, default=None)
     if newest is None:
         return None
     return Lora(
@@ -193,11 +204,11 @@ def _lora(samples: Sequence[Sample], name: str) -> Lora | None:
     )
 
 
-def _asleep(samples: Sequence[Sample], awake: tuple[str, str] | None) -> bool | None:
+def _asleep(scrape: Scrape, awake: tuple[str, str] | None) -> bool | None:
     if awake is None:
         return None
     name, state = awake
-    values = [s.value for s in samples if s.name == name and s.labels.get("sleep_state") == state]
+    values = [each.value for each in scrape.get(name, ()) if each.labels.get("sleep_state") == state]
     return min(values) == 0 if values else None
 
 
