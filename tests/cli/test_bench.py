@@ -54,7 +54,7 @@ def test_a_quick_run_writes_its_files(asked, tmp_path, capsys):
         "router.txt",
     ]
     assert "CPU of the router" in capsys.readouterr().out
-    assert asked["contestants"] == ["direct", "nginx", "vllm-router", "forebay"]
+    assert asked["contestants"] == list(bench._NAMES)
     assert (asked["plan"].name, asked["plan"].rounds) == ("quick", 3)
 
 

@@ -1,7 +1,7 @@
 """A fake engine for the router benchmark: it speaks enough of vLLM's HTTP API, computes nothing and costs little.
 
 Run as `python -m forebay.testing.bench.engine --port 18001`. Requests steer it with fields that every router knows:
-`max_tokens` is the number of content chunks of a stream, and `seed` is the time between two chunks in microseconds
+`max_tokens` (or `max_completion_tokens`, as a router may call it anew) is the number of content chunks of a stream, and `seed` is the time between two chunks in microseconds
 (0 sends all of them at once). For an engine with a believable speed see `ModelledEngine`.
 """
 
@@ -41,8 +41,13 @@ class _Ask(msgspec.Struct):
 
     stream: bool = False
     stream_options: _StreamOptions | None = None
-    max_tokens: int = 1
+    max_tokens: int | None = None
+    max_completion_tokens: int | None = None
     seed: int = 0
+
+    @property
+    def chunks(self) -> int:
+        return max(1, self.max_completion_tokens or self.max_tokens or 1)
 
 
 _read_ask = msgspec.json.Decoder(_Ask).decode
@@ -150,7 +155,7 @@ class EngineProtocol(asyncio.Protocol):
             self._write(_answer(wire.reply(digest, content)))
             return
         usage = ask.stream_options is not None and ask.stream_options.include_usage
-        self._stream(wire.StreamText(digest, content, max(1, ask.max_tokens), usage=usage), ask.seed)
+        self._stream(wire.StreamText(digest, content, ask.chunks, usage=usage), ask.seed)
 
     def _stream(self, text: wire.StreamText, interval_us: int) -> None:
         self._busy = True
