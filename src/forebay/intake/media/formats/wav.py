@@ -2,8 +2,7 @@
 
 from struct import Struct
 
-from forebay.domain.ability import Ability
-from forebay.intake.media.header import MICROSECONDS, Buffer, MalformedMedia, MediaHeader
+from forebay.intake.media.header import MICROSECONDS, Buffer, MalformedMedia, MediaHeader, sound
 
 MIME = "audio/wav"
 # Broadcast and tag chunks stand before the sound: a handful in practice.
@@ -36,7 +35,7 @@ def probe(data: Buffer) -> MediaHeader:
         if kind == b"fmt ":
             rate = _bytes_per_second(data, at)
         elif kind == b"data":
-            return _sound(rate, _data_bytes(size, len(data) - at))
+            return _timed(rate, _data_bytes(size, len(data) - at))
         at += size + (size & 1)
     raise MalformedMedia("audio/wav: no data chunk")
 
@@ -55,7 +54,7 @@ def _data_bytes(claimed: int, present: int) -> int:
     return min(claimed or present, present)
 
 
-def _sound(rate: int, data_bytes: int) -> MediaHeader:
+def _timed(rate: int, data_bytes: int) -> MediaHeader:
     if rate == 0:
         raise MalformedMedia("audio/wav: a rate of 0 bytes a second")
-    return MediaHeader(MIME, Ability.AUDIO, duration_us=data_bytes * MICROSECONDS // rate)
+    return sound(MIME, data_bytes * MICROSECONDS // rate)
