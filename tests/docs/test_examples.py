@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+import trustme
 
 from forebay.cli.main import build_parser, main
 from forebay.config.assemble import assemble
@@ -62,6 +63,20 @@ SCRIPTS = {
 }
 
 
+@pytest.fixture(scope="session")
+def certificates(tmp_path_factory):
+    """A folder with the certificates that examples name."""
+    folder = tmp_path_factory.mktemp("certificates")
+    (folder / "tls").mkdir()
+    authority = trustme.CA()
+    issued = authority.issue_cert("gateway.example.com")
+    for name in ("clients.pem", "engines-ca.pem"):
+        authority.cert_pem.write_to_path(folder / "tls" / name)
+    issued.cert_chain_pems[0].write_to_path(folder / "tls" / "cert.pem")
+    issued.private_key_pem.write_to_path(folder / "tls" / "key.pem")
+    return folder
+
+
 @pytest.fixture(autouse=True)
 def keys(monkeypatch):
     for name in ("FOREBAY_KEYS", "ENGINE_KEY"):
@@ -75,12 +90,14 @@ def test_there_is_something_to_test():
 
 
 @pytest.mark.parametrize("block", FILES, ids=str)
-def test_configuration_files_are_right(block):
+def test_configuration_files_are_right(block, certificates, monkeypatch):
+    monkeypatch.chdir(certificates)
     assert assemble(Document(block.text, str(block), Companions(texts=SERVED))).pools
 
 
 @pytest.mark.parametrize("block", [block for block in FILES if "listen:" in block.text], ids=str)
-def test_check_explains_them(block, tmp_path, capsys):
+def test_check_explains_them(block, certificates, tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(certificates)
     file = tmp_path / "forebay.yaml"
     file.write_text(block.text)
     assert main(["check", str(file)]) == 0
