@@ -217,18 +217,17 @@ class Breaker:
         elif lost and self._trial is None:
             self._reopen(at)
 
-    def told(self, work: Load) -> Load:
-        """`work` with the outcomes and trials of own attempts, for the peers."""
-        return msgspec.structs.replace(
-            work,
-            trials=int(self._trial is not None),
-            cooling_until=self._cooldown_until,
-            answered=self._answered,
-            succeeded=self._succeeded,
-            failed=self._failed,
-            absent=self._absentees,
-            trials_passed=self._trials_passed,
-            trials_failed=self._trials_failed,
+    def told(self) -> tuple[int, ...]:
+        """Trials and outcomes of own attempts, for the peers: the fields of a Load from `trials` on."""
+        return (
+            int(self._trial is not None),
+            self._cooldown_until,
+            self._answered,
+            self._succeeded,
+            self._failed,
+            self._absentees,
+            self._trials_passed,
+            self._trials_failed,
         )
 
     def _count_peers(self, succeeded: int, failed: int, absent: int, at: int) -> None:

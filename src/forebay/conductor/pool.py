@@ -198,12 +198,14 @@ class Pool:
     def heard(self, peers: Load, at: int) -> None:
         """What the other conductors have at one endpoint, all together."""
         self.beliefs.heard(peers)
-        self._breakers[peers.slot].heard(peers, at)
-        self._settle(peers.slot, at)
+        breaker = self._breakers[peers.slot]
+        breaker.heard(peers, at)
+        if not breaker.steady or peers.slot in self._unsettled:
+            self._show(peers.slot, at)
 
     def load(self, slot: int) -> Load:
         """What this conductor has at the endpoint."""
-        return self._breakers[slot].told(self.beliefs.load(slot))
+        return self.beliefs.load(slot, self._breakers[slot].told())
 
     # --- the fleet and the plan
 
@@ -345,12 +347,15 @@ class Pool:
         return slot in self._drain_until or slot in self.leaving
 
     def _settle(self, slot: int, at: int) -> None:
-        """Let the endpoint's breaker show in what placement sees, and remember whether time will change it."""
+        """Let the endpoint's breaker show, after something of ours has come to pass there."""
         if self._touched is not None:
             self._touched.add(slot)
+        if not self._breakers[slot].steady or slot in self._unsettled:
+            self._show(slot, at)
+
+    def _show(self, slot: int, at: int) -> None:
+        """Let the endpoint's breaker show in what placement sees, and remember whether time will change it."""
         breaker = self._breakers[slot]
-        if breaker.steady and slot not in self._unsettled:
-            return  # as it was when last looked at
         usable = breaker.usable(at)
         self.beliefs.set_usable(slot, usable, at)
         if usable and breaker.next_change_at() is None:

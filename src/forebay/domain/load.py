@@ -42,22 +42,24 @@ AMOUNTS = Load.__struct_fields__[1:]
 
 COUNTERS = ("answered", "succeeded", "failed", "absent", "trials_passed", "trials_failed")
 
-_FIRST_COUNTER = Load.__struct_fields__.index(COUNTERS[0])
+_HEAD_US, _PROGRESSED_AT, _COOLING_UNTIL, _FIRST_COUNTER = map(
+    Load.__struct_fields__.index, ("head_us", "progressed_at", "cooling_until", COUNTERS[0])
+)
 
 
 def together(slot: int, loads: Iterable[Load]) -> Load:
     """The load of several at one endpoint: sums, the oldest head, and the latest cool-down."""
     parts = tuple(loads)
+    if len(parts) == 1:
+        return parts[0]
     if not parts:
         return Load(slot)
-    sums = dict(zip(AMOUNTS, map(sum, zip(*(astuple(load)[1:] for load in parts), strict=True)), strict=True))
-    oldest = cooling_until = head_us = 0
-    for load in parts:
-        if load.progressed_at and not 0 < oldest <= load.progressed_at:
-            oldest, head_us = load.progressed_at, load.head_us
-        cooling_until = max(cooling_until, load.cooling_until)
-    sums |= {"head_us": head_us, "progressed_at": oldest, "cooling_until": cooling_until}
-    return Load(slot, **sums)
+    sums = list(map(sum, zip(*map(astuple, parts), strict=True)))
+    sums[0] = slot
+    heads = [(load.progressed_at, load.head_us) for load in parts if load.progressed_at]
+    sums[_PROGRESSED_AT], sums[_HEAD_US] = min(heads, default=(0, 0))
+    sums[_COOLING_UNTIL] = max([load.cooling_until for load in parts])
+    return Load(*sums)
 
 
 def counters(load: Load) -> tuple[int, ...]:

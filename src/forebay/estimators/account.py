@@ -63,7 +63,7 @@ class Account:
         self._endpoint = endpoint
         self._abilities_seen = ANY_ABILITY
         self.books = Books()
-        self.peers = Load(endpoint.slot)
+        self.peers: Load | None = None  # what the other conductors have there, once something was heard
         self._most_in_flight = self.row.max_in_flight
         self._wanting = self._held = 0
         self.position = 0
@@ -98,13 +98,14 @@ class Account:
 
     def dispatched(self, key: Hashable, cost: Cost, demand: Demand, at: int, *, streamed: bool) -> None:
         """Open the attempt's account."""
+        peers = self.peers
         attempt = OpenAttempt(
             cost,
             demand,
             at,
             alone=self.books.idle
-            and self.peers.in_flight <= self.peers.decoding
-            and not self.row.waiting > 0,
+            and not self.row.waiting > 0
+            and (peers is None or peers.in_flight <= peers.decoding),
             # A whole reply without output tokens (an embedding) shows its end of work as a first token does.
             silent=not streamed and demand.expected_output_tokens > 0,
             speed_factor=self._speed.factor,
@@ -145,24 +146,32 @@ class Account:
         return self.books.closed(key)
 
     def post(self) -> bool:
-        """Bring the row's work up to the books and to the peers. True if time alone will move the oldest attempt on."""
-        row, books, peers = self.row, self.books, self.peers
+        """Bring the row's work up to the books and the peers. True if time alone will move the oldest own attempt on."""
+        row, books = self.row, self.books
         before, past = books.open
-        row.in_flight = float(before + past + peers.in_flight)
-        row.decoding = float(past + peers.decoding)
-        row.backlog_us = float(books.backlog_us + peers.backlog_us)
-        row.kv_tokens = float(books.kv_tokens + peers.kv_tokens)
-        if peers.wanting or row.max_in_flight != self._most_in_flight:
-            self._post_room()
+        row.in_flight = float(before + past)
+        row.decoding = float(past)
+        row.backlog_us = float(books.backlog_us)
+        row.kv_tokens = float(books.kv_tokens)
         head = books.head if before else None
         if head is None:
+            row.head_us = row.progressed_at = 0.0
+        else:
+            row.head_us = float(head.prompt_us)
+            row.progressed_at = float(books.progressed_at(head))
+        if self.peers is not None:
+            self._post_peers(self.peers)
+        return head is not None and head.silent
+
+    def _post_peers(self, peers: Load) -> None:
+        row = self.row
+        row.in_flight += peers.in_flight
+        row.decoding += peers.decoding
+        row.backlog_us += peers.backlog_us
+        row.kv_tokens += peers.kv_tokens
+        if peers.progressed_at and not 0 < row.progressed_at <= peers.progressed_at:
             row.head_us, row.progressed_at = float(peers.head_us), float(peers.progressed_at)
-            return False
-        row.head_us = float(head.prompt_us)
-        row.progressed_at = float(books.progressed_at(head))
-        if 0 < peers.progressed_at < row.progressed_at:
-            row.head_us, row.progressed_at = float(peers.head_us), float(peers.progressed_at)
-        return head.silent
+        self._post_room()
 
     @property
     def open(self) -> int:
@@ -174,22 +183,16 @@ class Account:
         self._wanting, self._held = wanting, held
         self._post_room()
 
-    def load(self) -> Load:
-        """Own work and own waiting requests, for the peers. Outcomes are told by the breaker."""
+    def load(self, outcomes: tuple[int, ...]) -> Load:
+        """Own work and own waiting requests, and what the breaker tells of outcomes: the last fields of a Load."""
         books = self.books
         before, past = books.open
         head = books.head
-        return Load(
-            self.row.slot,
-            in_flight=before + past,
-            decoding=past,
-            backlog_us=books.backlog_us,
-            head_us=head.prompt_us if head else 0,
-            progressed_at=books.progressed_at(head) if head else 0,
-            kv_tokens=books.kv_tokens,
-            held=self._held,
-            wanting=self._wanting,
-        )
+        head_us = progressed_at = 0
+        if head is not None:
+            head_us, progressed_at = head.prompt_us, books.progressed_at(head)
+        work = (before + past, past, books.backlog_us, head_us, progressed_at, books.kv_tokens)
+        return Load(self.row.slot, *work, self._held, self._wanting, *outcomes)
 
     def _post_room(self) -> None:
         """While others wait for the endpoint as well, no conductor takes more of it than its part of all who wait.
@@ -199,7 +202,7 @@ class Account:
         """
         row, most = self.row, self._most_in_flight
         row.max_in_flight = most
-        if self.peers.wanting:
+        if self.peers is not None and self.peers.wanting:
             wanting = self._wanting or 1
             part = most * wanting / (wanting + self.peers.wanting)
             if self.open >= part:

@@ -163,9 +163,9 @@ class Beliefs:
             account.wants(wanting, held)
             self._write(account, ("max_in_flight",))
 
-    def load(self, slot: int) -> Load:
-        """Own work at the endpoint, for the other conductors. Raises KeyError for one that is not in the pool."""
-        return self._accounts[slot].load()
+    def load(self, slot: int, outcomes: tuple[int, ...]) -> Load:
+        """Own work at the endpoint, with `outcomes` as the fields of a Load from `trials` on. Raises KeyError."""
+        return self._accounts[slot].load(outcomes)
 
     def open(self, slot: int) -> int:
         """Own attempts in flight at the endpoint. Raises KeyError for one that is not in the pool."""

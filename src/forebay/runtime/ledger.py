@@ -137,7 +137,8 @@ class OtherRows:
                 if was != now:
                     counted = tuple(map(operator.add, counted, gained(was, now)))
         self._counted[slot] = counted
-        return msgspec.structs.replace(together(slot, loads), **dict(zip(COUNTERS, counted, strict=True)))
+        gauges = msgspec.structs.astuple(together(slot, loads))[: -len(COUNTERS)]
+        return Load(*gauges, *counted)
 
 
 def _entry(slot: int, row: bytes) -> Load:
