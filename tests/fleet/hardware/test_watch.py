@@ -5,6 +5,7 @@ import pytest
 from forebay.config.settings import HardwareSettings
 from forebay.domain.hardware import Device
 from forebay.fleet.hardware import catalogue, probe
+from forebay.fleet.hardware import watch as watch_module
 from forebay.fleet.hardware.probe import CommandProbe, Unavailable
 from forebay.fleet.hardware.watch import HardwareWatch
 
@@ -97,6 +98,30 @@ def test_the_thread_reads_again_and_again_and_ends(tool):
     watch.stop()
     assert watch.latest.at == ticks[-1]
     assert "hardware" not in {thread.name for thread in threading.enumerate()}
+
+
+def test_a_driver_that_hangs_holds_up_nobody(monkeypatch):
+    began, go = threading.Event(), threading.Event()
+
+    class Hanging:
+        def read(self):
+            began.set()
+            go.wait()
+            return ()
+
+        def close(self):
+            pass
+
+    monkeypatch.setattr(watch_module, "STOP_SECONDS", 0.01)
+    monkeypatch.setitem(catalogue.BY_NAME, "nvml", Hanging)
+    watch = watching([], "nvml")
+    watch.start()
+    assert began.wait(30)
+    watch.stop()
+    assert watch._thread.is_alive()
+    go.set()
+    watch._thread.join(30)
+    assert not watch._thread.is_alive()
 
 
 def test_off_starts_no_thread():

@@ -12,6 +12,10 @@ RETRY_SECONDS = 30.0
 """Between two attempts where no probe works: a driver may be loaded later, and each attempt may start five commands."""
 
 
+STOP_SECONDS = 2.0
+"""A call into a driver that hangs may never return, not even by a signal: its thread is left behind to the process's end."""
+
+
 class HardwareWatch:
     """Keeps the `latest` reading from `start` to `stop`. None before the first, and while there is none to be had.
 
@@ -43,10 +47,10 @@ class HardwareWatch:
         self._stopping.set()
 
     def stop(self) -> None:
-        """Leave, and wait until that last reading is over: it blocks. Safe to call twice."""
+        """Leave, and wait for that last reading, but no longer than STOP_SECONDS: it blocks. Safe to call twice."""
         self.leave()
         if self._thread is not None:
-            self._thread.join()
+            self._thread.join(STOP_SECONDS)
 
     def _run(self) -> None:
         while not self._stopping.is_set():
