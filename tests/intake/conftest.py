@@ -25,9 +25,9 @@ def case():
 def read():
     """Understand a body, given as bytes or as a value."""
 
-    def read_body(body, api=Api.CHAT, family=FAMILY, **settings):
+    def read_body(body, api=Api.CHAT, family=FAMILY, incoming=(), **settings):
         data = body if isinstance(body, bytes | bytearray) else json.dumps(body).encode()
-        return understand(api, data, IntakeSettings(**settings), "r1", lambda _: family)
+        return understand(api, data, IntakeSettings(**settings), "r1", lambda _: family, **dict(incoming))
 
     return read_body
 

@@ -62,6 +62,8 @@ def stream_head(extra: str = "") -> bytes:
 class ScriptedEngine:
     """Serves on 127.0.0.1; `script` answers POSTs, GETs are answered as an idle vLLM would. Use as `async with`.
 
+    With `kept_responses` the script also answers GETs below /v1/responses.
+
     `pages` are whole replies to GETs, by path, in place of the idle ones; they may be changed while it serves.
 
     `received` are the POSTs in order; `open_connections` those that still wait or are being answered; `closed_early` counts
@@ -71,6 +73,7 @@ class ScriptedEngine:
     script: Script
     model: str = "m"
     pages: dict[str, bytes] = field(default_factory=dict)
+    kept_responses: bool = False
     received: list[Received] = field(default_factory=list)
     connections: int = 0
     busy: int = 0
@@ -113,7 +116,7 @@ class ScriptedEngine:
         self, request: Received, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
     ) -> bool:
         """Answer one request. False when the connection is over."""
-        if request.method == "GET":
+        if request.method == "GET" and not (self.kept_responses and request.path.startswith("/v1/responses")):
             writer.write(self.pages.get(request.path) or _idle_answer(request.path, self.model))
             await writer.drain()
             return True

@@ -1,8 +1,8 @@
 import pytest
 
 from forebay.domain.outcome import Usage
-from forebay.intake.form import Replies
 from forebay.gateway.streams.whole_reply import read_reply
+from forebay.intake.form import Replies
 
 
 def test_p23_bytes_are_kept_and_usage_read(case):

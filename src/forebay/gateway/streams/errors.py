@@ -57,7 +57,13 @@ def error_body(
 
 
 def error_event(api: Api, status: int, code: str, message: str, *, kind: str | None = None) -> bytes:
-    """The same error as one server-sent event, for a stream that has already begun."""
+    """The same error as one server-sent event, for a stream that has already begun.
+
+    One of responses names its type, as all events there do.
+    """
     body = error_body(api, status, code, message, kind=kind)
-    name = b"event: error\n" if api.is_anthropic else b""
+    if api is Api.RESPONSES:
+        told = {"type": "error", "code": code, "message": message, "param": None}
+        body = msgspec.json.encode({**told, **msgspec.json.decode(body)})
+    name = b"event: error\n" if api.is_anthropic or api is Api.RESPONSES else b""
     return name + b"data: " + body + b"\n\n"

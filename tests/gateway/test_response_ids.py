@@ -1,0 +1,54 @@
+"""Ids of responses that name their engine to who holds the key."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from forebay.gateway.response_ids import Home, ResponseIds
+from forebay.intake.form import Seat
+from forebay.intake.refusal import Refusal
+
+HOMES = [Home("m", 0, "http://10.0.0.1:8000"), Home("n", 7, "http://10.0.0.2:8000")]
+IDS = ResponseIds(b"key", HOMES)
+
+
+def refused(ids, sealed, tenant=""):
+    with pytest.raises(Refusal) as caught:
+        ids.seat_of(sealed, tenant, "p")
+    assert (caught.value.status, caught.value.code, caught.value.param) == (404, "response_not_found", "p")
+    return caught.value.message
+
+
+@given(st.text(min_size=1), st.sampled_from(HOMES), st.text())
+def test_what_is_sealed_comes_back_in_every_process_with_the_key(engine_id, home, tenant):
+    sealed = IDS.sealed(engine_id, home.slot, tenant)
+    moved = ResponseIds(b"key", [Home(home.model, 99, home.url)])
+    assert moved.seat_of(sealed, tenant) == Seat(home.model, 99, engine_id)
+    assert len(sealed) == len(engine_id) + 21
+
+
+@given(st.text(max_size=40))
+def test_anything_else_is_unknown(text):
+    refused(IDS, text)
+
+
+@given(st.integers(0, 30), st.characters(codec="ascii"))
+def test_one_changed_sign_makes_it_unknown(at, sign):
+    sealed = IDS.sealed("resp_0123", 0, "t")
+    changed = sealed[: at % len(sealed)] + sign + sealed[at % len(sealed) + 1 :]
+    if changed != sealed:
+        refused(IDS, changed, "t")
+
+
+def test_another_tenant_and_another_key_do_not_know_it():
+    sealed = IDS.sealed("resp_1", 0, "one")
+    refused(IDS, sealed, "two")
+    refused(ResponseIds(b"other", HOMES), sealed, "one")
+
+
+def test_an_endpoint_that_left_is_told():
+    assert "fleet" in refused(ResponseIds(b"key", HOMES[1:]), IDS.sealed("resp_1", 0, ""))
+
+
+def test_an_unknown_slot_leaves_the_id_as_it_is():
+    assert IDS.sealed("resp_1", 5, "") == "resp_1"
