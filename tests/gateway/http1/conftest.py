@@ -82,7 +82,7 @@ class Listener:
         finally:
             await client.close()
 
-    async def settle(self, condition=None, seconds=3.0):
+    async def settle(self, condition=None, seconds=30.0):
         """Wait until the condition holds (without one: until no connection is open)."""
         condition = condition or (lambda: not len(self.connections))
         async with asyncio.timeout(seconds):
@@ -147,7 +147,7 @@ async def listen():
         for client in listener.clients:
             client.writer.transport.abort()
         listener.connections.abort_all()
-        async with asyncio.timeout(3):
+        async with asyncio.timeout(30):
             await server.wait_closed()
     await asyncio.sleep(0.01)
 
@@ -267,7 +267,7 @@ async def engine():
     for task in engine.tasks:
         task.cancel()
     await asyncio.gather(*engine.tasks, return_exceptions=True)
-    async with asyncio.timeout(3):
+    async with asyncio.timeout(30):
         await server.wait_closed()
     await asyncio.sleep(0.01)
 
