@@ -1,6 +1,7 @@
 """The admin port, wherever it listens."""
 
 import asyncio
+import tempfile
 
 import pytest
 
@@ -10,12 +11,19 @@ from forebay.testing.modelled import ModelledEngine
 from forebay.testing.scripted import ScriptedEngine, reply
 
 
+@pytest.fixture
+def folder():
+    """A short path: the name of a Unix socket has at most 108 bytes."""
+    with tempfile.TemporaryDirectory(prefix="fb-") as path:
+        yield path
+
+
 async def asked(admin, path="/health"):
     return await asyncio.to_thread(ask, admin, path)
 
 
-async def test_an_address_a_url_and_a_unix_socket_are_asked_alike(tmp_path):
-    at_socket = f"unix:{tmp_path}/admin.sock"
+async def test_an_address_a_url_and_a_unix_socket_are_asked_alike(folder):
+    at_socket = f"unix:{folder}/admin.sock"
     async with ModelledEngine() as engine:
         async with LiveGateway([engine.url]) as gateway:
             for admin in (
@@ -27,7 +35,7 @@ async def test_an_address_a_url_and_a_unix_socket_are_asked_alike(tmp_path):
                 assert (await asked(admin, "/forebay/decisions/r"))[0] == 404
         async with LiveGateway([engine.url], admin=at_socket):
             assert await asked(at_socket) == (200, {"status": "ok"})
-            assert await asked(f"unix://{tmp_path}/admin.sock") == (200, {"status": "ok"})
+            assert await asked(f"unix://{folder}/admin.sock") == (200, {"status": "ok"})
 
 
 @pytest.mark.parametrize(

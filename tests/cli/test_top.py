@@ -10,6 +10,7 @@ import re
 import select
 import struct
 import sys
+import tempfile
 import termios
 import time
 from dataclasses import replace
@@ -260,6 +261,13 @@ class TestWithoutATerminal:
             )
 
 
+@pytest.fixture
+def folder():
+    """A short path: the name of a Unix socket has at most 108 bytes."""
+    with tempfile.TemporaryDirectory(prefix="fb-") as path:
+        yield path
+
+
 class Terminal:
     """The other end of a terminal that this process is made to talk to."""
 
@@ -293,11 +301,10 @@ class Terminal:
         os.close(self.ours)
 
 
-async def test_at_a_terminal_it_lives_through_a_restart_until_q(monkeypatch):
-    terminal = Terminal(monkeypatch)
+async def test_at_a_terminal_it_lives_through_a_restart_until_q(monkeypatch, folder):
+    terminal, admin = Terminal(monkeypatch), f"unix:{folder}/admin.sock"
     async with ModelledEngine() as engine:
-        async with LiveGateway([engine.url]) as gateway:
-            admin = gateway.admin_url.removeprefix("http://")
+        async with LiveGateway([engine.url], admin=admin):
             words_given = ["top", "--admin", admin, "--interval", "0.1"]
             top = asyncio.create_task(asyncio.to_thread(main, words_given))
             await terminal.until("endpoints by name")

@@ -9,12 +9,12 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
 
 from forebay.config.settings import DrainSettings
-from forebay.testing.engines import launch
 
 UNIT = Path(__file__).parents[2] / "packaging" / "forebay.service"
 TEXT = UNIT.read_text()
@@ -62,6 +62,13 @@ def test_the_command_is_one_that_there_is():
     assert build_parser().parse_args(command.split()[1:]).config == Path("/etc/forebay/forebay.yaml")
 
 
+@pytest.fixture
+def folder():
+    """A short path: the name of a Unix socket has at most 108 bytes."""
+    with tempfile.TemporaryDirectory(prefix="fb-") as path:
+        yield path
+
+
 # From prctl(2): what MemoryDenyWriteExecute= asks of the kernel, where it can; else it filters system calls.
 _AS_SYSTEMD_RUNS_IT = """
 import ctypes, os, sys
@@ -71,29 +78,29 @@ os.execv(sys.executable, [sys.executable, "-m", "forebay.cli.main", *sys.argv[1:
 """
 
 
-def test_it_says_when_it_is_ready_reloads_on_hup_and_says_when_it_stops(tmp_path):
+def test_it_says_when_it_is_ready_reloads_on_hup_and_says_when_it_stops(folder, tmp_path):
     """As systemd does it: READY=1 ends the start, SIGHUP reloads, STOPPING=1 begins the end. No memory may become code."""
-    port, admin = launch.free_port(), launch.free_port()
     path = tmp_path / "forebay.yaml"
     settings = {
-        "listen": f"127.0.0.1:{port}",
-        "admin": f"127.0.0.1:{admin}",
+        "listen": f"unix:{folder}/public.sock",
+        "admin": f"unix:{folder}/admin.sock",
         "drain": {"lag_seconds": 0},
         "pools": [{"model": "m", "endpoints": [{"url": "http://127.0.0.1:9", "engine": "vllm"}]}],
     }
     path.write_text(json.dumps(settings))
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
-        manager.bind(str(tmp_path / "notify"))
+        manager.bind(f"{folder}/notify")
         manager.settimeout(60)
         gateway = subprocess.Popen(
             [sys.executable, "-c", _AS_SYSTEMD_RUNS_IT, "serve", "--config", path],
-            env=os.environ | {"NOTIFY_SOCKET": str(tmp_path / "notify")},
+            env=os.environ | {"NOTIFY_SOCKET": f"{folder}/notify"},
             stderr=subprocess.PIPE,
             text=True,
         )
         try:
             assert manager.recv(100) == b"READY=1"
-            socket.create_connection(("127.0.0.1", port), timeout=10).close()
+            with socket.socket(socket.AF_UNIX) as client:
+                client.connect(f"{folder}/public.sock")
             assert setting("ExecReload") == ["/bin/kill -HUP $MAINPID"]
             gateway.send_signal(signal.SIGHUP)
             gateway.send_signal(signal.SIGTERM)

@@ -186,5 +186,5 @@ def test_the_decision_keeps_its_three_scores():
     fleet = Fleet()
     fleet.send(**HOT)
     (decision,) = fleet.decisions
-    assert [trace.name for trace in decision.placement.scorers] == ["requests", "left", "home"]
+    assert [trace.name for trace in decision.placement.scorers] == ["crowding", "left", "home"]
     assert [trace.unit for trace in decision.placement.scorers] == ["requests", "tokens", "share"]

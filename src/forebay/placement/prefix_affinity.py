@@ -38,7 +38,7 @@ class PrefixAffinitySettings(CommonSettings, frozen=True, forbid_unknown_fields=
 
 def prefix_affinity(settings: PrefixAffinitySettings) -> Profile:
     """Not crowded, then the longest remembered beginning, then nearest to home."""
-    load = OpenRequests(settings.view_trust_seconds)
+    load = OpenRequests(settings.view_trust_seconds, "crowding")
     bound = beyond_bound(settings.load_factor, settings.always_requests)
     scorers = (
         Weighted(load, CROWDED, bound),

@@ -7,12 +7,12 @@ from forebay.placement.arith import known, nothing, unknown
 class OpenRequests:
     """Own requests in flight, and those of strangers as last scraped, weighted by their age."""
 
-    name = "requests"
     unit = "requests"
     least_wins = True
 
-    def __init__(self, view_trust_seconds: float) -> None:
-        """`view_trust_seconds` is the age at which a scrape counts half."""
+    def __init__(self, view_trust_seconds: float, name: str = "requests") -> None:
+        """`view_trust_seconds` is the age at which a scrape counts half; `name` says what a profile makes of them."""
+        self.name = name
         self._trust_us = view_trust_seconds * 1e6
 
     def score(self, ask: Ask, e: Facts) -> Quantity:
