@@ -15,6 +15,8 @@ from forebay.testing.engines.lifeline import stop_when_stdin_closes
 HTTP_THREADS = 64
 """Bounds the connections that the server serves at once: each kept one holds a thread, idle or not, for up to 5 s."""
 
+WAKE_SECONDS = 0.2
+
 
 def parser() -> argparse.ArgumentParser:
     """Build the command line; `--ctx` is in tokens and is shared equally by the `--parallel` slots."""
@@ -86,7 +88,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if options.watch_stdin:
         stop_when_stdin_closes()
     print(f"listening on {server.listening_address}", flush=True)  # noqa: T201  a line for the log file
-    stop.wait()
+    # A signal that another thread of the process receives is only acted on when this one wakes.
+    while not stop.wait(WAKE_SECONDS):
+        pass
 
 
 if __name__ == "__main__":
