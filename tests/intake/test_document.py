@@ -47,6 +47,15 @@ def test_rows_of_digits_that_no_double_is_too_small_for():
     check_document(b"[" + b"7" * 300 + b",1e99,1e-999]", SETTINGS)
 
 
+def test_what_only_looks_like_numbers_is_left_to_the_parser():
+    check_document(b"[1e999-, 1e1e1000, ......, -e1000, 1e100]", SETTINGS)
+
+
+def test_more_numbers_than_there_may_be_values_are_not_all_looked_at():
+    check_document(b"[1e100" + b" 7" * 100 + b"]", SETTINGS)
+    assert refusal_of(b"[1e100" + b" 7" * 101 + b"]") == "body_too_large"
+
+
 def test_p05_depth():
     check_document(b"[" * 8 + b"]" * 8, SETTINGS)
     assert refusal_of(b"[" * 9 + b"]" * 9) == "body_too_deep"

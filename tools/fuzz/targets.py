@@ -71,6 +71,7 @@ def _texts() -> dict[str, Target]:
 
     from forebay.domain.request import Api
     from forebay.intake.document import check_document
+    from forebay.intake.forms import FORM_OF
     from forebay.intake.media.dataurl import DataURLError, decode_media
     from forebay.intake.members import Members
     from forebay.intake.multipart import boundary_of, parts_of
@@ -87,6 +88,15 @@ def _texts() -> dict[str, Target]:
         check_document(data, settings)  # nothing deeper than that reaches the parser
         Members(data, sensitive)
 
+    apis = sorted(FORM_OF)
+
+    def any_api(data: bytes) -> None:
+        """The first byte names the API."""
+        api, body = apis[data[0] % len(apis)] if data else apis[0], data[1:]
+        boundary = body[2:72].partition(b"\r\n")[0].decode("latin-1")
+        kind = f"multipart/form-data; boundary={boundary}"
+        understand(api, body, settings, "fuzz", lambda _: family, content_type=kind)
+
     def chat(data: bytes) -> None:
         understand(Api.CHAT, data, settings, "fuzz", lambda _: family)
 
@@ -99,9 +109,11 @@ def _texts() -> dict[str, Target]:
     urls = tuple(url for body in bodies for url in _DATA_URL.findall(body))
     forms = tuple(_read(path) for path in sorted((ROOT / "tests/cases").glob("*multipart.bin")))
     types = (b"multipart/form-data; boundary=x", b'multipart/form-data; charset=utf-8; boundary="a b"')
+    every = tuple(bytes([index]) + body for index in range(len(apis)) for body in (*bodies, *forms))
     short = 1 << 16
     return {
         "data-url": Target(decode_media, (DataURLError,), urls, short),
+        "any-api": Target(any_api, (Refusal,), every, short),
         "chat": Target(chat, (Refusal,), bodies, short),
         "document": Target(lambda data: check_document(data, settings), (Refusal,), bodies, short),
         "members": Target(members, (Refusal, msgspec.DecodeError), bodies, short),

@@ -19,7 +19,10 @@ _LONG_ROW = b"0" * 200
 _DIGITS_AS_ZEROS = bytes(ord("0") if ord("0") <= sign <= ord("9") else 0 for sign in range(256))
 # Python, in which most engines are written, reads no integer of more digits.
 _MAX_NUMBER_BYTES = 4_300
-_NUMBER = re.compile(rb"-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
+# The shortest number past all range.
+_LEAST_NUMBER_BYTES = len(b"1e309")
+_NUMBER_SIGNS = b"0123456789+-.eE"
+_NUMBERS_ONLY = bytes(sign if sign in _NUMBER_SIGNS else ord(" ") for sign in range(256))
 _BRACKETS = b"[]{}"
 _NOT_BRACKETS = bytes(sign for sign in range(256) if sign not in _BRACKETS)
 _STEPS = bytes.maketrans(_BRACKETS, b"\x01\xff\x01\xff")
@@ -38,7 +41,7 @@ def check_document(text: bytes, settings: IntakeSettings) -> None:
     if opened > settings.max_depth and depth_of(structure) > settings.max_depth:
         raise bad_request("body_too_deep", f"the body is nested deeper than {settings.max_depth} levels")
     if _LONG_EXPONENT.search(structure) or _has_long_row(structure):
-        _check_numbers(structure)
+        _check_numbers(structure, settings)
 
 
 def structure_of(text: bytes) -> bytes:
@@ -71,13 +74,19 @@ def _has_long_row(structure: bytes) -> bool:
     return len(structure) >= len(_LONG_ROW) and _LONG_ROW in structure.translate(_DIGITS_AS_ZEROS)
 
 
-def _check_numbers(structure: bytes) -> None:
-    if any(_is_past_range(number) for number in _NUMBER.findall(structure)):
+def _check_numbers(structure: bytes, settings: IntakeSettings) -> None:
+    numbers = structure.translate(_NUMBERS_ONLY).split()
+    if len(numbers) > settings.max_elements + 1:  # what is JSON has a bracket or a comma before each
+        raise _too_many(settings)
+    if any(len(number) >= _LEAST_NUMBER_BYTES and _is_past_range(number) for number in numbers):
         raise bad_request("number_out_of_range", "the body holds a number that no double can hold")
 
 
 def _is_past_range(number: bytes) -> bool:
-    return len(number) > _MAX_NUMBER_BYTES or math.isinf(float(number))
+    try:
+        return len(number) > _MAX_NUMBER_BYTES or math.isinf(float(number))
+    except ValueError:  # no number, which the parser says best
+        return False
 
 
 def _too_many(settings: IntakeSettings) -> Refusal:
