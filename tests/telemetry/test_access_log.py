@@ -1,3 +1,4 @@
+import contextlib
 import io
 import json
 import os
@@ -5,9 +6,10 @@ import threading
 
 import pytest
 
+from forebay.config.errors import ConfigError
 from forebay.domain.outcome import Ending, Usage
 from forebay.telemetry import access_log
-from forebay.telemetry.access_log import AccessLog, tame
+from forebay.telemetry.access_log import AccessLog, WholeLines, open_stream, tame
 
 NOON = 1_767_268_800.25
 
@@ -154,3 +156,42 @@ def test_requests_whose_passage_never_comes_are_bounded(log, monkeypatch, decisi
         log.decided(decision(f"r-{number}"))
         log.ended(outcome(f"r-{number}"))
     assert len(log._open) == 10
+
+
+class TestWholeLines:
+    def test_writes_to_a_file_end_at_the_ends_of_lines(self, tmp_path, monkeypatch):
+        monkeypatch.setattr(access_log, "MOST_AT_ONCE", 10)
+        written = []
+        real = os.write
+        monkeypatch.setattr(os, "write", lambda fd, data: written.append(bytes(data)) or real(fd, data))
+        with (tmp_path / "log").open("ab") as stream:
+            lines = WholeLines(stream.fileno())
+            lines.write(b"one\ntwo\nthree\n" + b"longer than ten\n" + b"end\n")
+            lines.flush()
+        assert written == [b"one\ntwo\n", b"three\n", b"longer than ten\n", b"end\n"]
+        assert (tmp_path / "log").read_bytes() == b"".join(written)
+
+    def test_writes_to_a_pipe_are_small_enough_to_stay_whole(self):
+        inside, outside = os.pipe()
+        try:
+            WholeLines(outside).write(b"x" * 3000 + b"\n" + b"y" * 3000 + b"\n")
+            assert os.read(inside, 100_000).splitlines() == [b"x" * 3000, b"y" * 3000]
+        finally:
+            os.close(inside)
+            os.close(outside)
+
+    def test_a_log_writes_through_it(self, tmp_path, passage):
+        with contextlib.ExitStack() as stack:
+            stream = open_stream(str(tmp_path / "log"), stack)
+            log = AccessLog(WholeLines(stream.fileno()))
+            for index in range(3):
+                log.served(passage(request_id=f"r{index}"))
+            log.close()
+        assert len((tmp_path / "log").read_text().splitlines()) == 3
+
+    def test_streams_by_name(self, tmp_path):
+        with contextlib.ExitStack() as stack:
+            assert open_stream("off", stack) is None
+            assert open_stream("stderr", stack) is not None
+            with pytest.raises(ConfigError, match=r"access_log\.path"):
+                open_stream(str(tmp_path / "nowhere" / "log"), stack)

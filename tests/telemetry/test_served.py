@@ -4,7 +4,7 @@ import pytest
 
 from forebay.domain.outcome import Ending, Usage
 from forebay.telemetry.decisions import Story
-from forebay.telemetry.served import WINDOW_US, served
+from forebay.telemetry.served import WINDOW_US, served, together
 
 NOW = 100_000_000
 
@@ -60,3 +60,21 @@ def test_what_has_no_end_or_no_endpoint_is_left_out(story, decision):
 
 def test_one_answer_just_now_is_no_wild_rate(story):
     assert served([story(10_000, e2e_us=9_000, tokens=10)], NOW)["ep-b"]["output_tokens_per_second"] == 10.0
+
+
+def test_what_several_workers_served_is_added_up(story):
+    busy = served(
+        [story(2_000_000, tokens=100, ttft_us=50_000), story(3_000_000, tokens=20, ttft_us=50_000)], NOW
+    )
+    calm = served([story(6_000_000, tokens=60, ttft_us=110_000)], NOW)
+    quiet = served([story(4_000_000, ending=Ending.FAILED, ttft_us=0, tokens=0)], NOW)
+    ((_, both),) = together([busy, calm, quiet]).items()
+    assert (both["finished"], both["failed"], both["window_seconds"]) == (3, 1, 6.0)
+    assert both["ttft_p50_ms"] == pytest.approx((2 * 50 + 110) / 3)
+    assert both["output_tokens_per_second"] == pytest.approx(120 / 3 + 60 / 6)
+
+
+def test_without_a_first_token_there_is_no_median(story):
+    quiet = served([story(4_000_000, ending=Ending.FAILED, ttft_us=0, tokens=0)], NOW)
+    ((_, both),) = together([quiet, quiet]).items()
+    assert both["ttft_p50_ms"] is None

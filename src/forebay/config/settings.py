@@ -56,7 +56,7 @@ class DecisionLogSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=Tru
     # The folder, made when it is not there; one file for each run of each worker. Empty: no log.
     path: str = ""
     # Of one file; a run that has filled it is logged no further, since a log without its beginning cannot be replayed.
-    # Some 3 KB a request with eight endpoints: 1 GiB is 350,000 requests.
+    # Some 2 KB a request with eight endpoints: 1 GiB is 500,000 requests.
     max_bytes: AtLeastOne = 1024 * 1024 * 1024
     # Files kept of each worker, the newest; older ones are removed when it starts.
     keep: AtLeastOne = 4

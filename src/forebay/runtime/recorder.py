@@ -25,7 +25,7 @@ SUFFIX = ".decisions"
 class Recorder:
     """Handles events as `mind` does, and writes them down in `file`, which it makes.
 
-    The loop only encodes, some 10 us an event. A thread of its own writes, a few times a second. A log that has lost an entry
+    The loop only encodes, some 5 us an event. A thread of its own writes, a few times a second. A log that has lost an entry
     cannot be replayed beyond it: with the first that finds no room, the log ends, and `dropped` counts what is missing.
     """
 
