@@ -206,7 +206,7 @@ class TestAsking:
 
     def test_without_a_gateway_the_error_says_where_and_what_to_do(self, capsys):
         assert main(["top", "--once", "--admin", "127.0.0.1:9"]) == 1
-        assert "no gateway answers at http://127.0.0.1:9" in capsys.readouterr().err
+        assert "no gateway answers at 127.0.0.1:9" in capsys.readouterr().err
 
     async def test_the_public_port_is_told_from_the_admin_port(self, capsys):
         async with ModelledEngine() as engine, LiveGateway([engine.url]) as gateway:

@@ -30,7 +30,7 @@ def ask(admin: str, path: str) -> tuple[int, Any]:
             connection.close()
     except (OSError, http.client.HTTPException, ValueError) as error:
         raise NoAnswerError(
-            f"no gateway answers at {shown(admin)}: {error or type(error).__name__}; "
+            f"no gateway answers at {admin}: {error or type(error).__name__}; "
             "--admin says where its `admin` listener is"
         ) from None
 
