@@ -1,6 +1,7 @@
 """A configuration that is right, and every way in which one is wrong: with its place and its cure."""
 
 import pytest
+import yaml
 
 from forebay.config.assemble import assemble, load
 from forebay.config.document import Document
@@ -276,3 +277,10 @@ def test_load_reads_a_file(tmp_path):
 def test_an_address_may_carry_the_base_of_its_api(written, url):
     (endpoint,) = assemble(Document(POOL.replace("http://10.0.0.1:8000", written))).endpoints()
     assert (endpoint.url, endpoint.name) == (url, url.removeprefix("http://"))
+
+
+@pytest.mark.parametrize("loader", [yaml.SafeLoader, getattr(yaml, "CSafeLoader", yaml.SafeLoader)])
+@pytest.mark.parametrize("text", ["[" * 100_000, "- " * 100_000, "{a: " * 50_000])
+def test_no_depth_is_too_much_for_the_reader(monkeypatch, loader, text):
+    monkeypatch.setattr("forebay.config.document._LOADER", loader)
+    assert "not YAML" in fault(text)
