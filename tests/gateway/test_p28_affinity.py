@@ -64,6 +64,10 @@ ROUTES = {
     "messages": (MESSAGES, chat("hello", max_tokens=5)),
     "completions": ("/v1/completions", {"model": "m", "prompt": "hello"}),
     "embeddings": ("/v1/embeddings", {"model": "m", "input": "hello"}),
+    "responses": ("/v1/responses", {"model": "m", "input": "hello"}),
+    "rerank": ("/v1/rerank", {"model": "m", "query": "hello", "documents": ["world"]}),
+    "pooling": ("/pooling", {"model": "m", "input": "hello"}),
+    "tokenize": ("/tokenize", {"model": "m", "prompt": "hello"}),
 }
 
 
