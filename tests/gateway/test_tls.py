@@ -14,7 +14,7 @@ import aiohttp
 import pytest
 
 from forebay.testing.live import LiveGateway
-from forebay.testing.scripted import ScriptedEngine
+from forebay.testing.scripted import Reset, ScriptedEngine
 
 from .elsewhere import Authority
 from .test_admin_and_drain import ASK, Streaming, ok, pool
@@ -160,6 +160,24 @@ class TestTls:
             client.ask(ASK)
             await client.until(b"\r\n\r\n", 30)
             await gateway.settled(30)
+
+    async def test_a_stream_that_breaks_off_is_not_taken_for_whole(self, authority, tls, caplog):
+        cut = [CHUNKED, piece(chunk(content="half")), Reset()]
+        async with (
+            ScriptedEngine(lambda _: cut) as engine,
+            LiveGateway(pools=pool(engine), tls=tls) as gateway,
+        ):
+            async with connected(
+                gateway, authority.client()
+            ) as client:  # whose replies end with the connection
+                body = json.dumps(ASK).encode()
+                head = f"POST {CHAT} HTTP/1.0\r\nhost: x\r\ncontent-length: {len(body)}\r\n\r\n"
+                client.writer.write(head.encode() + body)
+                got = await client.all(30)
+            assert b"half" in got
+            assert b"upstream_truncated" in got
+            await gateway.settled(30)
+        assert not [record for record in caplog.records if record.levelname == "ERROR"]
 
     async def test_a_refusal_is_read_though_the_body_was_not(self, authority, tls, caplog):
         limits = {"max_body_bytes": 1000}
