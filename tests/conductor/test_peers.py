@@ -422,6 +422,21 @@ class TestBreakers:
         four.tell(1, ViewChanged(3, (view(0, reachable=False),)))
         assert self.usable(four)[1]
 
+    def test_who_comes_later_knows_what_is_shut(self):
+        both = crew(2, endpoints=1, breaker=BREAKER)
+        for index in range(4):
+            self.fail(both, 0, f"f{index}", 5)
+        assert of(Reject, arrive(both, 1, "no", at=6)), "though it has seen no failure"
+        for worker in (0, 1):
+            both.tell(worker, Woke(5 + S + 2 * STAGGER_US))
+        assert self.usable(both) == [True, True]
+        assert dispatched(arrive(both, 1, "yes", at=6 + S + 2 * STAGGER_US))
+
+    def test_what_was_shut_long_ago_is_no_news(self):
+        one = crew(2, endpoints=1).conductors[0]
+        one.handle(PeersChanged(S, (Load(0, shut_until=S),)))
+        assert one.pools["m"].row(0).usable
+
     def test_retries_are_shared_out(self):
         four = crew(4, endpoints=2)
         assert four.conductors[0].pools["m"].retries._share == 0.25

@@ -19,7 +19,7 @@ def test_nobody_has_nothing():
 def test_every_amount_is_put_together():
     ones = Load(0, **dict.fromkeys(AMOUNTS, 1))
     both = together(0, [ones, ones])
-    moments = {"head_us", "progressed_at", "cooling_until"}
+    moments = {"head_us", "progressed_at", "cooling_until", "shut_until"}
     assert {name: getattr(both, name) for name in AMOUNTS} == {
         name: 1 if name in moments else 2 for name in AMOUNTS
     }

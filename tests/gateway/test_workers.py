@@ -260,6 +260,50 @@ async def test_operators_speak_to_all_workers():
         assert one.received
 
 
+async def test_they_share_a_unix_socket_and_leave_none_behind(tmp_path):
+    path = tmp_path / "public.sock"
+    async with (
+        ScriptedEngine(ok) as engine,
+        LiveGateway(
+            pools=pools(engine), workers=2, listen=["127.0.0.1:0", f"unix:{path}"], socket_mode="600"
+        ) as gateway,
+    ):
+        assert path.stat().st_mode & 0o777 == 0o600
+        for _ in range(8):
+            reader, writer = await asyncio.open_unix_connection(path)
+            client = Client(reader, writer)
+            client.ask(chat())
+            head, _ = await client.whole(PATIENCE)
+            assert b" 200 " in head
+            writer.close()
+            await writer.wait_closed()
+        assert set(await on_new_connections(gateway, 4)) == {200}
+        assert gateway.supervisor.urls()[0].endswith(f", unix:{path}")
+    assert not path.exists()
+
+
+async def test_an_address_that_is_taken_is_told(tmp_path):
+    async with ScriptedEngine(ok) as engine:
+        taken = engine.url.removeprefix("http://")
+        for where in ("listen", "admin"):
+            with pytest.raises(OSError, match="cannot listen"):
+                async with LiveGateway(pools=pools(engine), workers=2, **{where: taken}):
+                    pass
+
+
+async def test_a_process_that_cannot_be_started_is_tried_again(monkeypatch):
+    def no_more(*_args, **_more):
+        raise BlockingIOError(11, "no more processes")
+
+    monkeypatch.setattr("forebay.gateway.crew.START_SECONDS", 0.01)
+    monkeypatch.setattr("asyncio.create_subprocess_exec", no_more)
+    whole = LiveGateway(["http://127.0.0.1:9"], workers=2)._made()
+    with pytest.raises(OSError, match="did not start"):
+        await whole.start()
+    await eventually(lambda: all(hand.restarts for hand in whole.crew.hands))
+    await whole.stop()
+
+
 async def test_a_worker_that_hangs_holds_up_nobody(monkeypatch):
     monkeypatch.setattr("forebay.gateway.hand.ANSWER_SECONDS", 0.2)
     async with (

@@ -22,7 +22,7 @@ from forebay.conductor.events import (
 )
 from forebay.config.assemble import assemble
 from forebay.config.document import Document
-from forebay.domain.load import Load
+from forebay.domain.load import AMOUNTS, Load
 from forebay.domain.outcome import FailureKind, Usage
 from forebay.runtime.recorder import Recorder, new_file
 from forebay.runtime.records import FORMAT, Head, LogError, framed, records, without_secrets
@@ -286,7 +286,7 @@ def test_whatever_comes_in_whatever_order(tmp_path_factory, data):
         if what == "arrive":
             commands = made.handle(Arrived(at, data.draw(requests(f"r{index}"))))
         elif what == "peers":
-            loads = st.builds(Load, st.integers(0, 3), *[st.integers(0, 5)] * 16)
+            loads = st.builds(Load, st.integers(0, 3), *[st.integers(0, 5)] * len(AMOUNTS))
             commands = made.handle(PeersChanged(at, tuple(data.draw(st.lists(loads, max_size=3)))))
         elif what == "see":
             commands = made.handle(ViewChanged(at, (view(data.draw(st.integers(0, 3))),)))

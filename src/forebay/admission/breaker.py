@@ -205,6 +205,9 @@ class Breaker:
 
     def heard(self, peers: Load, at: int) -> None:
         """What all the peers together tell of the endpoint now; what has come to pass since the last time counts."""
+        if self._heard is NOBODY and self._open_until is None and peers.shut_until > at:
+            # Who comes later, after a death say, need not find out for itself.
+            self._open_until = peers.shut_until + self._stagger_us
         answered, succeeded, failed, absent, passed, lost = gained(self._heard, peers)
         self._heard = peers
         self._cooldown_until = max(self._cooldown_until, peers.cooling_until)
@@ -222,6 +225,7 @@ class Breaker:
         return (
             int(self._trial is not None),
             self._cooldown_until,
+            0 if self._open_until is None else self._open_until - self._stagger_us,
             self._answered,
             self._succeeded,
             self._failed,

@@ -13,7 +13,7 @@ class Load(msgspec.Struct, frozen=True, gc=False):
     of these, lent to try an endpoint that is half-open; waiting in a queue, each told at one endpoint only; waiting, told at
     each endpoint that could take it. `backlog_us` is the priced work there before the first token, `head_us` that of the
     oldest request, worked on since `progressed_at` (0: none), `kv_tokens` the tokens in its cache. `cooling_until` is when a
-    rate-limited endpoint may be asked again. The rest count attempts since the conductor's start: `answered` began to bring
+    rate-limited endpoint may be asked again, and `shut_until` when one that failed may be tried (0: it is not shut). The rest count attempts since the conductor's start: `answered` began to bring
     content; `succeeded` ended well; `failed` and `absent` ended in a way that speaks against the endpoint, the latter as if
     nobody were there; `trials_passed` and `trials_failed` were trials.
     """
@@ -29,6 +29,7 @@ class Load(msgspec.Struct, frozen=True, gc=False):
     wanting: int = 0
     trials: int = 0
     cooling_until: int = 0
+    shut_until: int = 0
     answered: int = 0
     succeeded: int = 0
     failed: int = 0
@@ -42,13 +43,13 @@ AMOUNTS = Load.__struct_fields__[1:]
 
 COUNTERS = ("answered", "succeeded", "failed", "absent", "trials_passed", "trials_failed")
 
-_HEAD_US, _PROGRESSED_AT, _COOLING_UNTIL, _FIRST_COUNTER = map(
-    Load.__struct_fields__.index, ("head_us", "progressed_at", "cooling_until", COUNTERS[0])
+_HEAD_US, _PROGRESSED_AT, _COOLING_UNTIL, _SHUT_UNTIL, _FIRST_COUNTER = map(
+    Load.__struct_fields__.index, ("head_us", "progressed_at", "cooling_until", "shut_until", COUNTERS[0])
 )
 
 
 def together(slot: int, loads: Iterable[Load]) -> Load:
-    """The load of several at one endpoint: sums, the oldest head, and the latest cool-down."""
+    """The load of several at one endpoint: sums, the oldest head, and the latest moments."""
     parts = tuple(loads)
     if len(parts) == 1:
         return parts[0]
@@ -59,6 +60,7 @@ def together(slot: int, loads: Iterable[Load]) -> Load:
     heads = [(load.progressed_at, load.head_us) for load in parts if load.progressed_at]
     sums[_PROGRESSED_AT], sums[_HEAD_US] = min(heads, default=(0, 0))
     sums[_COOLING_UNTIL] = max([load.cooling_until for load in parts])
+    sums[_SHUT_UNTIL] = max([load.shut_until for load in parts])
     return Load(*sums)
 
 

@@ -82,33 +82,43 @@ class Hand:
         quick_deaths = 0
         while True:
             began = time.monotonic()
-            process = await self._start()
-            status = await process.wait()
-            await self._silent.wait()  # its last words are read
-            self._bury()
+            end = await self._lived()
             if self._leaving:
                 break
             quick_deaths = 0 if time.monotonic() - began > LONG_SECONDS else quick_deaths + 1
             wait = min(FIRST_WAIT_SECONDS * 2**quick_deaths, LONGEST_WAIT_SECONDS) if quick_deaths else 0.0
-            log.error(
-                "worker %d ended with status %d, and is started again in %.2f s", self.number, status, wait
-            )
+            log.error("worker %d %s, and is started again in %.2f s", self.number, end, wait)
             self.restarts += 1
             await asyncio.sleep(wait)
         self.ended.set()
 
+    async def _lived(self) -> str:
+        """One process, from its start to its end. Returns how it ended."""
+        try:
+            process = await self._start()
+        except OSError as error:
+            return f"could not be started: {error}"
+        status = await process.wait()
+        await self._silent.wait()  # its last words are read
+        self._bury()
+        return f"ended with status {status}"
+
     async def _start(self) -> asyncio.subprocess.Process:
         ours, theirs = socket.socketpair()
-        with theirs:
-            begin = self._begin()
-            process = await asyncio.create_subprocess_exec(
-                sys.executable,
-                "-m",
-                "forebay.gateway.worker_process",
-                str(theirs.fileno()),
-                stdin=asyncio.subprocess.DEVNULL,
-                pass_fds=(theirs.fileno(), begin.ledger, *begin.listeners),
-            )
+        begin = self._begin()
+        try:
+            with theirs:
+                process = await asyncio.create_subprocess_exec(
+                    sys.executable,
+                    "-m",
+                    "forebay.gateway.worker_process",
+                    str(theirs.fileno()),
+                    stdin=asyncio.subprocess.DEVNULL,
+                    pass_fds=(theirs.fileno(), begin.ledger, *begin.listeners),
+                )
+        except OSError:
+            ours.close()
+            raise
         ours.setblocking(False)
         self._silent.clear()
         channel = Channel(self._received, self._silent.set, self._tell_views)

@@ -77,7 +77,7 @@ class Supervisor:
     async def stop(self) -> None:
         """End all workers now, and close everything."""
         await self.plans.stop()
-        if self._public:
+        if hasattr(self, "crew"):
             await self.crew.stop()
         await self._oversight.stop()
         self._close_public()
