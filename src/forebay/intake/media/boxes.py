@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator
 from struct import Struct
-from typing import NamedTuple
+
+import msgspec
 
 from forebay.intake.media.header import Buffer
 
@@ -10,7 +11,7 @@ _HEADER = Struct(">I4s")
 _LARGE = Struct(">Q")
 
 
-class Box(NamedTuple):
+class Box(msgspec.Struct, frozen=True, gc=False):
     """One box: its type, and where its payload starts and ends, never beyond the data."""
 
     kind: bytes

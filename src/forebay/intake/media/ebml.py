@@ -3,7 +3,8 @@
 import math
 import struct
 from collections.abc import Container, Iterator
-from typing import NamedTuple
+
+import msgspec
 
 from forebay.intake.media.boxes import Budget
 from forebay.intake.media.header import Buffer
@@ -11,7 +12,7 @@ from forebay.intake.media.header import Buffer
 LONGEST_ID, LONGEST_SIZE = 4, 8
 
 
-class Element(NamedTuple):
+class Element(msgspec.Struct, frozen=True, gc=False):
     """One element: its ID with the length marker, and where its payload starts and ends, never beyond its parent."""
 
     kind: int

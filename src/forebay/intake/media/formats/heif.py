@@ -76,17 +76,17 @@ def _sequence(data: Buffer, moov: Box | None, budget: Budget) -> tuple[int, tupl
 def _primary(data: Buffer, meta: Box, budget: Budget) -> tuple[tuple[int, int], int, int | None] | None:
     """Size after cropping, quarter turns and mirror of the primary item; None when no size is said."""
     size, turns, mirror = (0, 0), 0, None
-    for kind, start, end in _properties(data, meta, budget):
-        if end - start < _LEAST_BYTES.get(kind, 0):
+    for box in _properties(data, meta, budget):
+        if box.end - box.start < _LEAST_BYTES.get(box.kind, 0):
             continue
-        if kind == b"ispe":
-            size = _SIZE.unpack_from(data, start)
-        elif kind == b"clap":
-            size = _cropped(size, *_CLAP.unpack_from(data, start))
-        elif kind == b"irot":
-            turns = data[start] & 3
-        elif kind == b"imir":
-            mirror = data[start] & 1
+        if box.kind == b"ispe":
+            size = _SIZE.unpack_from(data, box.start)
+        elif box.kind == b"clap":
+            size = _cropped(size, *_CLAP.unpack_from(data, box.start))
+        elif box.kind == b"irot":
+            turns = data[box.start] & 3
+        elif box.kind == b"imir":
+            mirror = data[box.start] & 1
     return (size, turns, mirror) if size != (0, 0) else None
 
 
