@@ -230,7 +230,7 @@ async def ended_without_serving(recipe, listener):
     task = asyncio.create_task(work(theirs))
     boss.tell(Begin(0, 2, os.dup(ledger.descriptor), 8, (listener,), recipe))
     async with asyncio.timeout(PATIENCE):
-        await task
+        assert await task == 1
         await boss.lost.wait()
     ledger.close()
     return boss.messages
@@ -241,6 +241,16 @@ async def test_one_that_cannot_listen_ends():
         no_socket = os.memfd_create("no socket")
         assert await ended_without_serving(planned(engine).recipe, no_socket) == []
         os.close(no_socket)
+
+
+async def test_one_that_finds_a_fault_of_ours_ends_or_goes_on(monkeypatch):
+    async with ScriptedEngine(ok) as engine:
+        with monkeypatch.context() as broken:
+            broken.setattr("forebay.gateway.worker_process.Worker", None)
+            assert await ended_without_serving(planned(engine).recipe, 0) == []
+        async with employed(planned(engine)) as worker:
+            worker.boss.tell(DrainSlot(0, draining=True, limit_seconds=float("nan")))
+            assert await worker.post() == 200
 
 
 async def test_one_that_cannot_follow_its_first_plan_says_why_and_ends(monkeypatch):

@@ -56,6 +56,7 @@ class Employment:
         """`logs` closes what the worker writes to."""
         self.channel = Channel(self._received, self._abandoned)
         self.over = asyncio.Event()
+        self.status = 0  # of the process, when it is over
         self._logs = logs
         self._worker: Worker | None = None
         self._tasks: set[asyncio.Task[None]] = set()
@@ -81,10 +82,16 @@ class Employment:
 
     def _received(self, data: bytes) -> None:
         message = decode_down(data)
-        if isinstance(message, Begin):
-            self._begin(message)
-        elif self._worker is not None:
-            self._acts[type(message)](self._worker, message)
+        try:
+            if isinstance(message, Begin):
+                self._begin(message)
+            elif self._worker is not None:
+                self._acts[type(message)](self._worker, message)
+        except Exception:
+            # What is open here must not suffer from it; a worker that could not begin has nothing open.
+            log.exception("a message could not be carried out: %s", type(message).__name__)
+            if self._worker is None:
+                self._fail()
 
     def _abandoned(self) -> None:
         """There is no supervisor any more: nobody looks at the endpoints, so that nothing new is taken in."""
@@ -101,7 +108,7 @@ class Employment:
             assembly = follow(message.recipe)
         except ConfigError as error:
             self._tell(Refused(message.recipe.version, str(error)))
-            self.over.set()
+            self._fail()
             return
         ledger = Ledger(message.ledger, message.workers, message.ledger_slots)
         stream = open_stream(assembly.file.access_log.path, self._logs)
@@ -145,7 +152,11 @@ class Employment:
         self._tasks.discard(task)
         if not task.cancelled() and task.exception() is not None:
             log.error("this worker cannot go on", exc_info=task.exception())
-            self.over.set()
+            self._fail()
+
+    def _fail(self) -> None:
+        self.status = 1
+        self.over.set()
 
 
 def _state(worker: Worker, number: int) -> State:
@@ -158,18 +169,19 @@ def _fleet(worker: Worker, number: int) -> Fleet:
     return Fleet(number, tuple(SeenRow.of(row) for row in worker.rows()), worker.desk.served())
 
 
-async def work(channel: socket.socket) -> None:
-    """Be a worker, by what the channel says, until it is over."""
+async def work(channel: socket.socket) -> int:
+    """Be a worker, by what the channel says, until it is over. Returns the exit status."""
     with contextlib.ExitStack() as logs:
         employment = Employment(logs)
         await asyncio.get_running_loop().create_connection(lambda: employment.channel, sock=channel)
         await employment.over.wait()
         employment.channel.close()
         await asyncio.sleep(0)
+        return employment.status
 
 
-def main() -> None:
-    """Be a worker for as long as the supervisor wishes. Exits with 1 when the plan cannot be put together."""
+def main() -> int:
+    """Be a worker for as long as the supervisor wishes. 0 after a graceful end, 1 when it could not begin or go on."""
     import uvloop
 
     for number in SUPERVISORS:
@@ -177,8 +189,8 @@ def main() -> None:
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     keep_freed_memory()
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        runner.run(work(socket.socket(fileno=int(sys.argv[1]))))
+        return runner.run(work(socket.socket(fileno=int(sys.argv[1]))))
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())
