@@ -41,6 +41,7 @@ NO_ENDPOINTS = Answer(503, "rejected-no-endpoints", "no endpoint can take this r
 SATURATED = Answer(503, "rejected-saturated", "every endpoint is full, and so is the queue")
 TTL_EXPIRED = Answer(503, "rejected-ttl-expired", "the request waited too long for a place")
 UNKNOWN_MODEL = Answer(404, "model-not-found", "no pool serves this model")
+NO_ADAPTER = Answer(404, UNKNOWN_MODEL.code, "no endpoint has this adapter now")
 NOT_KEPT = Answer(
     404, "response-not-found", "the response to go on from is kept by an engine of another model"
 )

@@ -39,6 +39,7 @@ from forebay.placement.profile import emptied_by
 # By the filter that dropped the last candidate: what the client is told. Those that time can mend carry a Retry-After.
 _ANSWERS = {
     "pinned": status.NOT_KEPT,
+    "adapter": status.NO_ADAPTER,
     "role": status.NO_ENDPOINTS,
     "model": status.NO_ENDPOINTS,
     "context": status.TOO_LONG,
@@ -170,11 +171,14 @@ class Conductor:
 
     def _view_changed(self, event: ViewChanged) -> None:
         pools = {}
+        moved = False
         for view in event.views:
             pool = self._by_slot.get(view.slot)
             if pool is not None:
-                pool.viewed(view, event.at)
+                moved |= pool.viewed(view, event.at)
                 pools[pool.plan.model] = pool
+        if moved:
+            self._index_names()
         for pool in pools.values():
             self._drain_queue(pool, event.at)
 
@@ -221,8 +225,16 @@ class Conductor:
         for model, pool in self.pools.items():
             if model not in wanted:
                 pool.retire(at)
-        self._by_name = {name: self.pools[m] for m, pool_plan in wanted.items() for name in pool_plan.names}
+        self._index_names()
         self._forget_emptied()
+
+    def _index_names(self) -> None:
+        """Names of the plan go before those that engines report."""
+        pools = [self.pools[pool_plan.model] for pool_plan in self.plan.pools]
+        self._by_name = {name: pool for pool in pools for name in pool.plan.names}
+        for pool in pools:
+            for name in pool.adapters.names:
+                self._by_name.setdefault(name, pool)
 
     def _forget_emptied(self) -> None:
         for pool in self.pools.values():
@@ -259,7 +271,8 @@ class Conductor:
         first = journey.tries == 0
         attempt = journey.begin(slot)
         endpoint = journey.pool.dispatched(journey, at, first=first)
-        self._out.append(Dispatch(attempt, endpoint, journey.pool.plan.model))
+        model = journey.pool.plan.engine_name(journey.request.model)
+        self._out.append(Dispatch(attempt, endpoint, model))
 
     def _drain_queue(self, pool: Pool, at: int) -> None:
         """Place what was held, oldest first, as far as there is room."""

@@ -13,7 +13,8 @@ from forebay.placement.profile import Profile
 class PoolPlan(msgspec.Struct, frozen=True):
     """One pool: replicas serving one model, and the policies that rule it.
 
-    `model` is the name that the engines serve; `aliases` are further names that clients may use. `expected_output_tokens`
+    `model` is the name that the engines serve; `aliases` are further names that clients may use for it; `adapters` are LoRA
+    adapters of it, each a name of its own that the engines know. `expected_output_tokens`
     stands in for a length that the client left open, until lengths are learned.
     """
 
@@ -27,11 +28,16 @@ class PoolPlan(msgspec.Struct, frozen=True):
     residency: ResidencySettings = ResidencySettings()
     slow_start_seconds: float = 30.0
     expected_output_tokens: int = 200
+    adapters: tuple[str, ...] = ()
 
     @property
     def names(self) -> tuple[str, ...]:
         """Every name that clients may use, the served one first."""
-        return (self.model, *self.aliases)
+        return (self.model, *self.aliases, *self.adapters)
+
+    def engine_name(self, name: str) -> str:
+        """What the engines call what a client calls `name`."""
+        return self.model if name in self.aliases else name
 
 
 class Plan(msgspec.Struct, frozen=True):

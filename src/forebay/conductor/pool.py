@@ -11,6 +11,7 @@ from forebay.admission.breaker import NOBODY, Breaker
 from forebay.admission.queue import HoldQueue
 from forebay.admission.retry import RetryBudget
 from forebay.conductor.peers import POLL_US, Peers
+from forebay.conductor.adapters import Adapters
 from forebay.conductor.plan import PoolPlan
 from forebay.domain.ability import Ability
 from forebay.domain.endpoint import Endpoint, EndpointView
@@ -51,6 +52,7 @@ class Pool:
         self.text = TextTokens()
         self.lengths = Lengths(plan.expected_output_tokens)
         self.residency = Residency(plan.residency)
+        self.adapters = Adapters(plan.adapters)
         self.names: dict[int, str] = {}
         self.views: dict[int, EndpointView] = {}
         self._peers = peers
@@ -64,6 +66,7 @@ class Pool:
         self.leaving: set[int] = set()  # slots that the plan no longer names
         for endpoint in plan.endpoints:
             self._add(endpoint, at, fresh=fresh)
+        self.adapters.locate(self._endpoints, self.views)
 
     # --- what a request needs
 
@@ -95,8 +98,8 @@ class Pool:
     def ask(self, request: InferenceRequest, demand: Demand, at: int, tried: tuple[int, ...]) -> Ask:
         """The question where the request should go now."""
         cached = self._cached_tokens(request, demand)
-        encoded = self.residency.encoded(request.tenant, request.media) if request.media else NO_MATCH
-        return Ask(request, demand, at, cached, encoded, tried)
+        encoded = self.residency.encoded(self._apart(request), request.media) if request.media else NO_MATCH
+        return Ask(request, demand, at, cached, encoded, tried, self.adapters.slots(request.model))
 
     def place(self, ask: Ask, rng: random.Random) -> Placement:
         """The answer, by the pool's profile."""
@@ -105,7 +108,7 @@ class Pool:
     def _cached_tokens(self, request: InferenceRequest, demand: Demand) -> Mapping[int, float]:
         if not request.prefix_blocks:
             return NO_MATCH
-        matched = self.residency.matched(request.tenant, request.prefix_blocks)
+        matched = self.residency.matched(self._apart(request), request.prefix_blocks)
         if not matched:
             return NO_MATCH
         most, covered = demand.prompt_tokens, request.prefix_tokens
@@ -113,6 +116,10 @@ class Pool:
             slot: float(tokens if (tokens := covered[count - 1]) < most else most)
             for slot, count in matched.items()
         }
+
+    def _apart(self, request: InferenceRequest) -> str:
+        """Whose caches these are: those of a tenant, and of an adapter, which computes other states from the same prompt."""
+        return f"{request.tenant}/{request.model}" if request.model in self.adapters else request.tenant
 
     # --- an attempt's way; each is called once, in this order
 
@@ -124,7 +131,7 @@ class Pool:
         encoded = ask.encoded_patches.get(slot, 0.0)
         cost = price(journey.demand, cached, encoded, self.beliefs.row(slot))
         self.beliefs.dispatched(slot, attempt, cost, journey.demand, at, streamed=request.stream)
-        self.residency.held(request.tenant, slot, request.prefix_blocks, request.media)
+        self.residency.held(self._apart(request), slot, request.prefix_blocks, request.media)
         self._breakers[slot].dispatched(attempt, at)
         self._settle(slot, at)
         if first:
@@ -209,13 +216,18 @@ class Pool:
 
     # --- the fleet and the plan
 
-    def viewed(self, view: EndpointView, at: int) -> None:
-        """What the eyes saw of one endpoint."""
+    def viewed(self, view: EndpointView, at: int) -> bool:
+        """What the eyes saw of one endpoint. True when it has other adapters than before."""
+        before = self.views.get(view.slot)
         self.views[view.slot] = view
+        moved = before is None or before.adapters != view.adapters
+        if moved:
+            self.adapters.locate(self._endpoints, self.views)
         self.beliefs.viewed(view, at)
         self._breakers[view.slot].probed(view.reachable, at)
         self.beliefs.set_draining(view.slot, view.draining or self._is_draining(view.slot))
         self._settle(view.slot, at)
+        return moved
 
     def drain(self, slot: int, until: int | None) -> None:
         """Send nothing more to `slot`, and end what still runs there at `until`; None takes it back into use."""
@@ -241,6 +253,8 @@ class Pool:
         for slot in self._endpoints:
             if slot not in named:
                 self._leave(slot)
+        self.adapters.adopt(plan.adapters)
+        self.adapters.locate(self._endpoints, self.views)
 
     def retire(self, at: int) -> None:
         """The plan no longer names this pool."""

@@ -170,6 +170,7 @@ def _pool(document: Document, path: str, file: PoolFile, endpoints: tuple[Endpoi
     plan = PoolPlan(
         model=file.model,
         aliases=file.aliases,
+        adapters=file.adapters,
         endpoints=endpoints,
         profile=_profile(document, f"{path}.profile", file.profile),
         retry=file.retry,
@@ -191,6 +192,7 @@ def _check_names(document: Document, file: File) -> None:
     for index, pool in enumerate(file.pools):
         named = [(pool.model, f"$.pools[{index}].model")]
         named += [(alias, f"$.pools[{index}].aliases[{i}]") for i, alias in enumerate(pool.aliases)]
+        named += [(adapter, f"$.pools[{index}].adapters[{i}]") for i, adapter in enumerate(pool.adapters)]
         for name, path in named:
             if name in seen:
                 raise ConfigError(

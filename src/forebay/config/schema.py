@@ -67,6 +67,9 @@ class PoolFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     model: Name
     # Further names that clients may use; each name once in the whole file.
     aliases: tuple[Name, ...] = ()
+    # LoRA adapters that clients may ask for, by the names that the engines know them by. Those that engines list are found
+    # out without; one that no engine lists is sent to any, for engines that load adapters when asked.
+    adapters: tuple[Name, ...] = ()
     # Where its replicas answer.
     endpoints: Annotated[tuple[EndpointFile, ...], msgspec.Meta(min_length=1)]
     # A family's name, or a mapping with `name` and its parameters. The name is found out when left out, from the model's

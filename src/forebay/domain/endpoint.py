@@ -66,7 +66,7 @@ class EndpointView(msgspec.Struct, frozen=True, gc=False):
     `running` and `waiting` are requests, `kv_usage` is 0..1 (the fullest rank), `kv_usage_mean` its mean over ranks,
     `kv_capacity_tokens` the size of the KV cache, `context_tokens` the longest sequence, `max_running` how many requests
     it runs at once before further ones wait. `gap_p95_us` is the engine's own 95th percentile between tokens over the last
-    scrapes.
+    scrapes. `adapters` are the LoRA adapters among `models`.
     """
 
     slot: int
@@ -74,6 +74,7 @@ class EndpointView(msgspec.Struct, frozen=True, gc=False):
     draining: bool = False
     engine: str = ""
     models: tuple[str, ...] | None = None
+    adapters: tuple[str, ...] | None = None
     abilities: Ability | None = None
     context_tokens: int | None = None
     max_running: int | None = None

@@ -82,13 +82,15 @@ class Ask:
     """The question put to a profile: this request, now. Not to be changed.
 
     `cached_tokens` and `encoded_patches` name, by slot, the endpoints believed to hold a prefix of the prompt or some
-    of its media already encoded, and how much of it. `tried` are the slots where this request has failed.
+    of its media already encoded, and how much of it. `tried` are the slots where this request has failed, `adapter_slots`
+    those that have the adapter which it asks for, None where it asks for none.
 
     What would be the same for every endpoint is worked out once: `needs` as a plain int (arithmetic of flags is dear),
     the demand's `prompt_tokens` and `media_tokens`, and the tokens of the largest medium, without the marks around it.
     """
 
     __slots__ = (
+        "adapter_slots",
         "at",
         "cached_tokens",
         "demand",
@@ -110,6 +112,7 @@ class Ask:
         cached_tokens: Mapping[int, float],
         encoded_patches: Mapping[int, float],
         tried: tuple[int, ...] = (),
+        adapter_slots: frozenset[int] | None = None,
     ) -> None:
         """Ask for `request`, of that demand, at that moment."""
         self.request = request
@@ -118,6 +121,7 @@ class Ask:
         self.cached_tokens = cached_tokens
         self.encoded_patches = encoded_patches
         self.tried = tried
+        self.adapter_slots = adapter_slots
         self.needs = int(request.needs)
         self.only_slot = request.only_slot
         self.media_tokens = demand.media_tokens

@@ -116,6 +116,7 @@ class Watcher:
         # An answer that failed once does not undo what is known.
         self._identity = Identity(
             models=_newer(found.models, self._identity.models),
+            adapters=_newer(found.adapters, self._identity.adapters),
             context_tokens=_newer(found.context_tokens, self._identity.context_tokens),
             max_running=_newer(found.max_running, self._identity.max_running),
             abilities=_newer(found.abilities, self._identity.abilities),
@@ -156,6 +157,7 @@ class Watcher:
             draining=self._reading.asleep is True,
             engine=self._engine,
             models=self._identity.models,
+            adapters=self._identity.adapters,
             abilities=self._identity.abilities,
             context_tokens=self._identity.context_tokens,
             max_running=self._identity.max_running,

@@ -31,10 +31,11 @@ def send_json(reply: ReplyWriter, data: object, status: int = 200) -> None:
 
 
 def models_listing(directory: PoolDirectory) -> dict[str, object]:
-    """`/v1/models`: every name that a client may use, once; an alias names its model as `root`, as vLLM's adapters do."""
-    data = [
-        {"id": name, "object": "model", "created": 0, "owned_by": "forebay", "root": pool.model}
-        for pool in directory.pools
-        for name in pool.names
-    ]
+    """`/v1/models`: every name that a client may use, once. An alias names its model as `root`, an adapter as `parent`."""
+    data = []
+    for name, model in directory.names().items():
+        pool = directory.find(name)
+        is_adapter = pool is not None and name not in pool.names
+        kin = {"root": name, "parent": model} if is_adapter else {"root": model}
+        data.append({"id": name, "object": "model", "created": 0, "owned_by": "forebay", **kin})
     return {"object": "list", "data": data}

@@ -54,6 +54,7 @@ class Worker:
         self._loop = loop
         self._servers: list[asyncio.Server] = []
         self._engines: dict[int, str] = {}  # as found out, by slot
+        self._adapters: dict[str, tuple[str, ...]] = {}  # as declared and reported, by model
         self.desk = Desk(_names(assembly), self.rows, clock, access_log)
         at = clock()
         self.conductor = Conductor(
@@ -130,12 +131,16 @@ class Worker:
     def saw(self, views: tuple[EndpointView, ...]) -> None:
         """The fleet's eyes have seen these endpoints."""
         self.driver.feed(ViewChanged(self.driver.clock(), views))
+        known = {model: tuple(pool.adapters.names) for model, pool in self.conductor.pools.items()}
+        if known != self._adapters:
+            self._adapters = known
+            self._redirect()
         if any(self._engines.get(view.slot) != view.engine for view in views if view.engine):
             self._engines |= {view.slot: view.engine for view in views if view.engine}
             for endpoint in self.assembly.endpoints():
                 if self._engines.get(endpoint.slot) in THREAD_PER_CONNECTION:
                     self.upstreams.keep_at_most(endpoint.url, IDLE_WHERE_A_THREAD_WAITS)
-            self.gateway.directory = self._directory()
+            self._redirect()
 
     def adopt(self, assembly: Assembly) -> None:
         """Live by a new plan, and by the new keys and limits. Requests that are open go on as they began."""
@@ -149,8 +154,7 @@ class Worker:
         self.upstreams.secure(_tls(assembly))
         current = {endpoint.slot for endpoint in assembly.endpoints()}
         self._engines = {slot: engine for slot, engine in self._engines.items() if slot in current}
-        self.gateway.directory = self._directory()
-        self.desk.counters.rename(_names(assembly))
+        self._redirect()
         if self._recorder is not None:
             self._recorder.adopt(assembly.recipe)
         self.driver.feed(PlanChanged(self.driver.clock(), assembly.plan))
@@ -187,6 +191,10 @@ class Worker:
 
     # --- inside
 
+    def _redirect(self) -> None:
+        self.gateway.directory = self._directory()
+        self.desk.counters.rename(self.gateway.directory.names())
+
     def _directory(self) -> PoolDirectory:
         """The pools as the wire sees them: engines apply one family's rules in their own ways."""
         return PoolDirectory(tuple(self._wire(pool) for pool in self.assembly.pools), self.assembly.id_key)
@@ -195,7 +203,8 @@ class Worker:
         engines = {self._engines.get(endpoint.slot, endpoint.engine) for endpoint in pool.plan.endpoints}
         return PoolWire(
             model=pool.plan.model,
-            names=pool.plan.names,
+            names=(pool.plan.model, *pool.plan.aliases),
+            adapters=(*pool.plan.adapters, *self._adapters.get(pool.plan.model, ())),
             family=pool.family.on(engines.pop() if len(engines) == 1 else ""),
             timeouts=pool.file.timeouts,
             api_key=pool.api_key,

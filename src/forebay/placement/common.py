@@ -5,6 +5,7 @@ from typing import Annotated
 import msgspec
 
 from forebay.placement.filters.ability import HasAbility
+from forebay.placement.filters.adapter import HasAdapter
 from forebay.placement.filters.context import FitsContext
 from forebay.placement.filters.draining import NotDraining
 from forebay.placement.filters.encoder_budget import FitsEncoder
@@ -31,6 +32,7 @@ def common_filters(settings: CommonSettings) -> tuple[Filter, ...]:
     return (
         Pinned(),
         ServesModel(),
+        HasAdapter(),
         HasAbility(),
         HasRole(),
         FitsContext(settings.context_text_share),

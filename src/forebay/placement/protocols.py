@@ -16,7 +16,7 @@ class Filter(Protocol):
 
     @property
     def standing(self) -> bool:
-        """Whether `keep` reads but `ask.needs`, `ask.only_slot`, `ask.tried`, the slot and the endpoint's standing (`PoolFacts`)."""
+        """Whether `keep` reads but `ask.needs`, `ask.tried` and other slots of the ask, the slot and the endpoint's standing (`PoolFacts`)."""
         ...
 
     def keep(self, ask: Ask, e: Facts) -> Quantity:

@@ -1,6 +1,6 @@
 """Which filters have to be asked at all."""
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 
 import numpy as np
 
@@ -12,20 +12,20 @@ class Sieve:
     """The filters of one profile, in their order.
 
     Most requests find every endpoint sound, able and untried. Which filters of the standing kind would drop nothing is
-    found out once for each set of needs, of slots tried and for each only slot, and kept for as long as no endpoint's standing changes.
+    found out once for each set of needs and of slots asked for or tried, and kept for as long as no endpoint's standing changes.
     """
 
     def __init__(self, filters: Sequence[Filter]) -> None:
         self._filters = filters
         self._standing: object = None
-        self._needed: dict[tuple[int, int, tuple[int, ...]], tuple[Filter, ...]] = {}
+        self._needed: dict[Hashable, tuple[Filter, ...]] = {}
 
     def needed(self, ask: Ask, pool: PoolFacts) -> Sequence[Filter]:
         """Those that may drop an endpoint, in their order: all but the standing ones that keep every one."""
         if pool.standing is not self._standing:
             self._standing = pool.standing
             self._needed = {}
-        asked = (ask.needs, ask.only_slot, ask.tried)
+        asked = (ask.needs, ask.only_slot, ask.adapter_slots, ask.tried)
         needed = self._needed.get(asked)
         if needed is None:
             needed = tuple(

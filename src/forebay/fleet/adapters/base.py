@@ -19,13 +19,14 @@ ANY_API = functools.reduce(operator.or_, APIS.values())
 
 
 class Identity(msgspec.Struct, frozen=True, gc=False):
-    """What an endpoint serves. None is unknown.
+    """What an endpoint serves. None is unknown. `adapters` are the LoRA adapters among `models`.
 
     `max_running` is how many requests it runs at once. `refused` tells that it wants another key than ours; `advice` is a
     sentence for the operator when it is not set up to take requests.
     """
 
     models: tuple[str, ...] | None = None
+    adapters: tuple[str, ...] | None = None
     context_tokens: int | None = None
     max_running: int | None = None
     abilities: Ability | None = None
@@ -93,6 +94,13 @@ def ids(listed: list[dict[str, Any]] | None) -> tuple[str, ...] | None:
         also = aliases if isinstance(aliases, list) else []
         names.update(dict.fromkeys(name for name in (entry["id"], *also) if isinstance(name, str)))
     return tuple(names)
+
+
+def adapters(listed: list[dict[str, Any]] | None) -> tuple[str, ...] | None:
+    """Return the names of the adapters in a listing: entries that name another as their `parent`."""
+    if listed is None:
+        return None
+    return tuple(dict.fromkeys(entry["id"] for entry in listed if isinstance(entry.get("parent"), str)))
 
 
 def whole(value: Any) -> int | None:

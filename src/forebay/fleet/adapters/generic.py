@@ -12,6 +12,7 @@ from forebay.fleet.adapters.base import (
     ANY_MEDIA,
     APIS,
     Identity,
+    adapters,
     at,
     entries,
     health,
@@ -44,6 +45,7 @@ class OpenAIAdapter:
         lengths = [length for entry in listed or () if (length := whole(entry.get("max_model_len")))]
         return Identity(
             models=ids(listed),
+            adapters=adapters(listed),
             context_tokens=max(lengths, default=None),
             abilities=await self._abilities(call),
             refused=refused(reply),
