@@ -127,3 +127,17 @@ def test_the_drain_limit_of_one_that_left_ends_with_it():
     heart.handle(PlanChanged(1, plan(pool((endpoint(1 - slot),)))))
     aborts = told(heart, Woke(2 * S), Abort)
     assert [abort.attempt.request_id for abort in aborts] == ["r"]
+
+
+def test_rows_and_columns_are_of_the_same_endpoints_after_an_exchange():
+    heart = conductor(pool(40))
+    heart.handle(PlanChanged(1, plan(pool(tuple(endpoint(slot) for slot in range(20, 70))))))
+    beliefs = heart.pools["m"].beliefs
+    assert [row.slot for row in beliefs.rows] == list(range(20, 70))
+    assert list(beliefs.columns.slot) == list(range(20, 70))
+    assert sent(heart, "r", 2) is not None
+    busy = [position for position, row in enumerate(beliefs.rows) if row.in_flight]
+    assert [position for position, count in enumerate(beliefs.columns.in_flight) if count] == busy
+    heart.handle(PlanChanged(3, plan(pool(2))))
+    assert len(beliefs.rows) == 3  # one still runs something
+    assert beliefs.columns is None

@@ -10,8 +10,8 @@ import msgspec
 from forebay.admission.breaker import NOBODY, Breaker
 from forebay.admission.queue import HoldQueue
 from forebay.admission.retry import RetryBudget
-from forebay.conductor.peers import POLL_US, Peers
 from forebay.conductor.adapters import Adapters
+from forebay.conductor.peers import POLL_US, Peers
 from forebay.conductor.plan import PoolPlan
 from forebay.domain.ability import Ability
 from forebay.domain.endpoint import Endpoint, EndpointView
@@ -64,8 +64,9 @@ class Pool:
         self._unsettled: set[int] = set()  # slots whose breaker will change with time alone
         self._drain_until: dict[int, int] = {}
         self.leaving: set[int] = set()  # slots that the plan no longer names
-        for endpoint in plan.endpoints:
-            self._add(endpoint, at, fresh=fresh)
+        with self.beliefs.changing():
+            for endpoint in plan.endpoints:
+                self._add(endpoint, at, fresh=fresh)
         self.adapters.locate(self._endpoints, self.views)
 
     # --- what a request needs
@@ -245,11 +246,12 @@ class Pool:
         self.plan = plan
         self._adopt_settings(plan)
         named = {endpoint.slot for endpoint in plan.endpoints}
-        for endpoint in plan.endpoints:
-            if endpoint.slot in self._endpoints:
-                self._keep(endpoint)
-            else:
-                self._add(endpoint, at, fresh=True)
+        with self.beliefs.changing():
+            for endpoint in plan.endpoints:
+                if endpoint.slot in self._endpoints:
+                    self._keep(endpoint)
+                else:
+                    self._add(endpoint, at, fresh=True)
         for slot in self._endpoints:
             if slot not in named:
                 self._leave(slot)
@@ -264,16 +266,23 @@ class Pool:
 
     def forget_emptied(self) -> None:
         """Drop endpoints that have left the plan and run nothing more."""
-        for slot in [slot for slot in self.leaving if not self.beliefs.open(slot)]:
-            self.leaving.discard(slot)
-            self._unsettled.discard(slot)
-            self._drain_until.pop(slot, None)
-            self.beliefs.remove(slot)
-            self.residency.forget(slot)
-            if self._touched is not None:
-                self._touched.add(slot)
-            for table in (self._endpoints, self._breakers, self.views):
-                table.pop(slot, None)
+        emptied = [slot for slot in self.leaving if not self.beliefs.open(slot)]
+        if not emptied:
+            return
+        self.residency.forget(*emptied)
+        with self.beliefs.changing():
+            for slot in emptied:
+                self._forget(slot)
+
+    def _forget(self, slot: int) -> None:
+        self.leaving.discard(slot)
+        self._unsettled.discard(slot)
+        self._drain_until.pop(slot, None)
+        self.beliefs.remove(slot)
+        if self._touched is not None:
+            self._touched.add(slot)
+        for table in (self._endpoints, self._breakers, self.views):
+            table.pop(slot, None)
 
     # --- time
 

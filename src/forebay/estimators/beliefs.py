@@ -1,7 +1,8 @@
 """Everything believed of one pool's endpoints, as the facts that policies read."""
 
+import contextlib
 from collections import defaultdict
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 
 from forebay.domain.cost import Cost
 from forebay.domain.endpoint import Endpoint, EndpointView
@@ -38,6 +39,7 @@ class Beliefs:
         self._rows: list[Row] = []
         self._columns: Columns | None = None
         self._standing = object()
+        self._changing = False
         self._warming: set[int] = set()
         self._presuming: set[int] = set()
         self._common: defaultdict[str, Speed] = defaultdict(Speed)  # by device
@@ -83,7 +85,8 @@ class Beliefs:
         self._accounts[endpoint.slot] = account
         self._untried.add(endpoint.slot)
         self._lay_out()
-        self._presume()
+        if not self._changing:
+            self._presume()
 
     def redeclare(self, endpoint: Endpoint, capacity: Capacity) -> None:
         """An endpoint of the pool is declared anew. What is open there, and what was seen of it, stays."""
@@ -229,7 +232,20 @@ class Beliefs:
         if self._columns is not None:
             self._columns.write(account.position, account.row, names)
 
+    @contextlib.contextmanager
+    def changing(self) -> Iterator[None]:
+        """Let several endpoints join or leave inside: the rows are laid out once, at the end."""
+        self._changing, self._columns = True, None
+        try:
+            yield
+        finally:
+            self._changing = False
+            self._lay_out()
+            self._presume()
+
     def _lay_out(self) -> None:
+        if self._changing:
+            return
         self._rows = [account.row for account in self._accounts.values()]
         for position, account in enumerate(self._accounts.values()):
             account.position = position
