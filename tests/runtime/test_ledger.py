@@ -70,7 +70,7 @@ def test_counters_begin_with_the_first_look_and_never_fall(ledger):
     assert others.news(1) == (Load(0, failed=2, in_flight=1),)
     ledger.clear(1, 1)
     assert others.news(1) == (Load(0, failed=2),), "a dead worker has nothing, and had failed"
-    row.write(Load(0, failed=1))
+    OwnRow(ledger, 1).write(Load(0, failed=1))
     assert others.news(1) == (Load(0, failed=3),)
 
 

@@ -88,8 +88,8 @@ class Conductor:
 
     @property
     def holding(self) -> bool:
-        """Whether requests wait here for room."""
-        return any(len(pool.queue) for pool in self.pools.values())
+        """Whether requests wait here for room, of which peers may have some. One that is alone need not ask."""
+        return self._peers.waiting > 0
 
     def handle(self, event: Event) -> list[Command]:
         """What to do about `event`, in order. Events of requests that are over are ignored."""

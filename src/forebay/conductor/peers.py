@@ -13,7 +13,7 @@ POLL_US = 5_000
 class Peers:
     """Mutable, owned by one conductor and shared with its pools. A conductor that is alone neither hears nor tells."""
 
-    __slots__ = ("heard", "several", "share", "told", "touched", "worker", "workers")
+    __slots__ = ("heard", "several", "share", "told", "touched", "waiting", "worker", "workers")
 
     def __init__(self, worker: int, workers: int) -> None:
         """This is conductor `worker` of `workers`, counted from 0."""
@@ -23,6 +23,7 @@ class Peers:
         self.share = 1.0 / workers
         self.heard: dict[int, Load] = {}  # of all others together, by slot
         self.told: dict[int, Load] = {}
+        self.waiting = 0  # own requests that wait for room, in all pools
         self.touched: set[int] | None = set() if self.several else None  # slots that may have to be told
 
     def stagger_us(self, slot: int) -> int:

@@ -194,6 +194,7 @@ class Pool:
         journey.waits_for = ()
 
     def _count_waiting(self, slots: tuple[int, ...], by: int) -> None:
+        self._peers.waiting += by
         self._held[slots[0]] += by
         for slot in slots:
             self._wanting[slot] += by

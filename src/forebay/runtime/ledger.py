@@ -77,6 +77,7 @@ class OwnRow:
         self._ledger = ledger
         self._worker = worker
         self._begin = ledger.row_at(worker)
+        self._version = ledger.version(worker)
 
     def write(self, load: Load) -> None:
         """What this worker now has at an endpoint. Raises IndexError beyond the table's slots."""
@@ -84,7 +85,8 @@ class OwnRow:
             raise IndexError(f"slot {load.slot}: the ledger has {self._ledger.slots}")
         amounts = msgspec.structs.astuple(load)[1:]
         ENTRY.pack_into(self._ledger.memory, self._begin + load.slot * ENTRY.size, *amounts)
-        self._ledger.changed(self._worker)
+        self._version += 1
+        VERSION.pack_into(self._ledger.memory, self._worker * VERSION.size, self._version)
 
 
 class OtherRows:
@@ -97,9 +99,9 @@ class OtherRows:
     def __init__(self, ledger: Ledger, worker: int) -> None:
         self._ledger = ledger
         self._own = worker
-        self._others = [other for other in range(ledger.workers) if other != worker]
+        self._begins = {other: ledger.row_at(other) for other in range(ledger.workers) if other != worker}
         self._versions_seen = b""
-        self._rows = dict.fromkeys(self._others, b"")  # as last looked at
+        self._rows = dict.fromkeys(self._begins, b"")  # as last looked at
         self._counted: dict[int, tuple[int, ...]] = {}  # by slot
 
     def news(self, slots: int) -> tuple[Load, ...]:
@@ -120,10 +122,10 @@ class OtherRows:
 
     def _look(self, length: int) -> dict[int, bytes]:
         """All rows as they stood at one moment; after LOOKS attempts, as they stand."""
+        memory = self._ledger.memory
         for _ in range(LOOKS):
             self._versions_seen = self._versions()
-            begins = [(other, self._ledger.row_at(other)) for other in self._others]
-            rows = {other: self._ledger.memory[begin : begin + length] for other, begin in begins}
+            rows = {other: memory[begin : begin + length] for other, begin in self._begins.items()}
             if self._versions() == self._versions_seen:
                 break
         return rows
