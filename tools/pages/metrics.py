@@ -23,6 +23,7 @@ def metrics() -> str:
     desk = Desk({"m": "m"}, lambda: [row], lambda: 2, AccessLog(io.BytesIO()))
     desk.plan_status = lambda: PlanStatus(1, sources=(SourceStatus("s", 1, 0, 1.0),))
     desk.hardware = lambda: Hardware(1, "nvml", (Device(0, "d", 1.0, 1, 1, 1.0, 1.0),))
+    desk.lost = lambda: {"forebay_decision_log_dropped": 1}
     desk.counters.tally.pools["m"] = tally
     desk.counters.tally.replies["/v1/chat/completions"] = {200: 1}
     exposed = desk.metrics("text/plain")[1].decode()
