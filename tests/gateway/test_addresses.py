@@ -125,6 +125,21 @@ class TestP31ANameThatMoves:
             got = await gateway.post(chat())
             assert (got.status, got.headers["x-forebay-attempts"]) == (200, "1")
 
+    async def test_the_second_address_is_tried_when_the_first_is_silent(self, names, monkeypatch):
+        monkeypatch.setattr("forebay.gateway.http1.dialling.NEXT_SECONDS", 0.05)
+        names["eng.test"] = ["127.0.0.3", "127.0.0.1"]
+        async with contextlib.AsyncExitStack() as stack:
+            engine = await stack.enter_async_context(Elsewhere(ok))
+            silent = stack.enter_context(socket.create_server(("127.0.0.3", engine.port), backlog=0))
+            for _ in range(4):  # its queue is full: it takes no more, and says nothing
+                waiting = stack.enter_context(socket.socket())
+                waiting.setblocking(False)
+                waiting.connect_ex(silent.getsockname())
+            pools = pool({"url": f"http://eng.test:{engine.port}"})
+            gateway = await stack.enter_async_context(LiveGateway(pools=pools))
+            got = await gateway.post(chat())
+            assert (got.status, got.headers["x-forebay-attempts"]) == (200, "1")
+
 
 class TestFoundByName:
     async def test_p31_each_address_is_an_endpoint_that_comes_and_goes_with_its_streams_ending(self, names):

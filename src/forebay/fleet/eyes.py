@@ -1,6 +1,7 @@
 """The fleet's eyes: a watcher per endpoint, spread over the interval, their views handed on in batches."""
 
 import asyncio
+import contextlib
 import random
 import ssl
 import time
@@ -135,9 +136,11 @@ class Eyes:
         self._tasks[endpoint.slot] = asyncio.create_task(self._run(endpoint), name=name)
 
     async def _run(self, endpoint: Endpoint) -> None:
-        async with open_session(endpoint.url, self._tls(endpoint), self._known_addresses) as session:
-            watcher = self._watcher(endpoint, session)
-            await self._look(endpoint, watcher)
+        async with contextlib.AsyncExitStack() as stack:
+            async with self._turn:  # a thousand endpoints that join at once would hold up the loop
+                session = open_session(endpoint.url, self._tls(endpoint), self._known_addresses)
+                watcher = self._watcher(endpoint, await stack.enter_async_context(session))
+                await self._look_now(endpoint, watcher)
             # From here on the endpoints are out of step, each at its own phase of the interval.
             await asyncio.sleep(self._rng.uniform(0.0, self._settings.scrape_seconds))
             while True:
@@ -172,10 +175,13 @@ class Eyes:
 
     async def _look(self, endpoint: Endpoint, watcher: Watcher) -> None:
         async with self._turn:
-            try:
-                await watcher.look(self._clock())
-            except Exception as error:  # noqa: BLE001 - whatever an endpoint answers, the eyes stay open
-                self._warn(f"endpoint {endpoint.name}: looking at it failed with {type(error).__name__}")
+            await self._look_now(endpoint, watcher)
+
+    async def _look_now(self, endpoint: Endpoint, watcher: Watcher) -> None:
+        try:
+            await watcher.look(self._clock())
+        except Exception as error:  # noqa: BLE001 - whatever an endpoint answers, the eyes stay open
+            self._warn(f"endpoint {endpoint.name}: looking at it failed with {type(error).__name__}")
 
 
 class _Batch:

@@ -1,6 +1,7 @@
 """How endpoints are reached: over TCP, TLS or a Unix socket, at the addresses that their names have now."""
 
 import asyncio
+import contextlib
 import ssl
 from collections.abc import Callable, Mapping
 from functools import lru_cache
@@ -10,6 +11,9 @@ import msgspec
 
 from forebay.config.addresses import PORTS, socket_path
 from forebay.gateway.http1.engine_connection import EngineConnection
+
+NEXT_SECONDS = 1.0
+"""After so long without a connection a name's next address is tried: a lost SYN is sent again after a second (RFC 6298)."""
 
 
 class Tls(msgspec.Struct, frozen=True):
@@ -61,14 +65,16 @@ async def open_connection(
     if tls is None and url.startswith("https:"):
         raise ValueError(f"endpoint {url!r} wants TLS, and none is set up")  # never in clear by mistake
     context, name = (tls.context, tls.name or host) if tls else (None, None)
-    candidates = ways.addresses.get(host, (host,))
-    for candidate in candidates[:-1]:
-        try:
-            return (
-                await loop.create_connection(protocol, candidate, port, ssl=context, server_hostname=name)
-            )[1]
-        except OSError:
-            continue
-    return (await loop.create_connection(protocol, candidates[-1], port, ssl=context, server_hostname=name))[
-        1
-    ]
+    *others, last = ways.addresses.get(host, (host,))
+
+    async def dial(candidate: str) -> EngineConnection:
+        _, connection = await loop.create_connection(
+            protocol, candidate, port, ssl=context, server_hostname=name
+        )
+        return connection
+
+    for candidate in others:
+        with contextlib.suppress(OSError):  # a TimeoutError is one
+            async with asyncio.timeout(NEXT_SECONDS):
+                return await dial(candidate)
+    return await dial(last)
