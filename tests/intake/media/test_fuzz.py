@@ -1,5 +1,6 @@
 """No bytes make a probe do anything but answer, say None, or raise MalformedMedia."""
 
+import contextlib
 from pathlib import Path
 from struct import pack
 
@@ -81,7 +82,8 @@ def test_mutations_of_valid_files(seed, draw):
 def test_files_that_are_cut_anywhere(path):
     data = path.read_bytes()
     for length in (*range(600), *range(600, len(data), 97)):
-        survive(memoryview(data)[:length])
+        with contextlib.suppress(MalformedMedia):
+            probe(memoryview(data)[:length])
 
 
 @given(
