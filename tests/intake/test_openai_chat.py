@@ -62,7 +62,7 @@ def test_p13_audio_is_audio(read, case):
     ],
 )
 def test_p13_a_known_modality_is_never_ignored(read, chat, kind, modality):
-    request = read(chat({"type": kind, kind: None, "uuid": "u"})).request
+    request = read(chat({"type": kind, kind: None})).request
     assert request.media[0].modality is modality
     assert request.media[0].tokens > 0
     assert not request.media[0].exact

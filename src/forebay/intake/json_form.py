@@ -7,6 +7,7 @@ import msgspec
 
 from forebay.domain.ability import Ability
 from forebay.domain.request import ANYWHERE, Api, InferenceRequest
+from forebay.intake.cache_keys import SALTS, salt_edits, uuid_edits
 from forebay.intake.document import check_document, malformed
 from forebay.intake.form import Incoming, Replies, Seat, Understood
 from forebay.intake.media_reader import MediaReader
@@ -17,7 +18,7 @@ from forebay.intake.settings import IntakeSettings
 from forebay.intake.skeleton import Skeleton
 from forebay.intake.splice import Edit, EditPoints, usage_edit
 
-COMMON = frozenset(["model", "stream", "stream_options", "max_tokens", "max_completion_tokens", "n"])
+COMMON = frozenset(["model", "stream", "stream_options", "max_tokens", "max_completion_tokens", "n", *SALTS])
 # vLLM's way to give one request other resolutions or frame rates.
 _PROCESSOR_KEYS = ("mm_processor_kwargs", "media_io_kwargs")
 _TEXT = msgspec.json.Decoder(str)
@@ -90,6 +91,8 @@ class JsonForm:
         if seat is not None:
             edit = Edit(*self._span(members, skeleton, self.goes_on), msgspec.json.encode(seat.engine_id))
             edits = msgspec.structs.replace(edits, always=(*edits.always, edit))
+        if not settings.trust_cache_keys:
+            edits = _with_own_keys(edits, members, skeleton, prompt, incoming.tenant)
         prefix = prompt.prefix()
         needs = needs_of(self.api)
         request = InferenceRequest(
@@ -153,6 +156,16 @@ def members_of(skeleton: Skeleton, sensitive: frozenset[str], settings: IntakeSe
         raise bad_request("invalid_body", "the body is not a JSON object") from None
     except (msgspec.DecodeError, RecursionError):
         raise malformed() from None
+
+
+def _with_own_keys(
+    edits: EditPoints, members: Members, skeleton: Skeleton, prompt: Prompt, tenant: str
+) -> EditPoints:
+    """With the keys for an engine's caches made the tenant's own."""
+    own = salt_edits(members, skeleton, tenant) if any(key in members for key in SALTS) else []
+    if prompt.uuids:
+        own += uuid_edits(members, skeleton, prompt.uuids)
+    return msgspec.structs.replace(edits, always=(*edits.always, *own)) if own else edits
 
 
 def bound_of(bounds: Iterable[int | None]) -> int:

@@ -3,6 +3,7 @@
 import functools
 import json
 import re
+from collections.abc import Iterator
 from typing import NamedTuple, TypeVar
 
 import msgspec
@@ -13,6 +14,7 @@ from forebay.intake.refusal import bad_request
 T = TypeVar("T")
 
 _RAWS = msgspec.json.Decoder(dict[str, msgspec.Raw])
+_ITEMS = msgspec.json.Decoder(list[msgspec.Raw])
 _SPACE = re.compile(rb"[ \t\r\n]*")
 # What may stand between two values of an object when no member is hidden there by a later one of the same name.
 _BETWEEN = re.compile(rb'[{,][ \t\r\n]*"(?:[^"\\]|\\.)*"[ \t\r\n]*:[ \t\r\n]*', re.DOTALL)
@@ -131,6 +133,14 @@ def layout_of(document: bytes, raws: dict[str, msgspec.Raw] | None = None) -> La
             hidden.update(_keys(document[previous : span.start])[:-1])
         previous = _skip_space(document, span.stop)
     return Layout(spans, frozenset(hidden))
+
+
+def items_of(document: bytes) -> Iterator[Span]:
+    """Where the values of the array `document` lie. Raises msgspec.DecodeError when it is none."""
+    origin = _address(document)
+    for raw in _ITEMS.decode(document):
+        start = _address(raw) - origin
+        yield Span(start, start + memoryview(raw).nbytes)
 
 
 def check_hidden_media(document: bytes, keys_read: int, *, holds_parts: bool, holds_unseen: bool) -> None:

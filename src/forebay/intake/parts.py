@@ -7,6 +7,7 @@ import msgspec
 from forebay.domain.ability import Ability
 from forebay.intake.media_reader import Place
 from forebay.intake.prompt import Prompt
+from forebay.intake.refusal import bad_request
 
 
 class _Url(msgspec.Struct, gc=False):
@@ -37,10 +38,12 @@ class Part(msgspec.Struct, gc=False):
     file_data: str | None = None
     file_url: str | None = None
     detail: Any = None
+    uuid: Any = None
 
 
 _URL_PARTS = (("image_url", Ability.IMAGE), ("audio_url", Ability.AUDIO), ("video_url", Ability.VIDEO))
 _WORDS = (("image", Ability.IMAGE), ("audio", Ability.AUDIO), ("video", Ability.VIDEO))
+_SOURCES = frozenset(["image_url", "audio_url", "video_url", "input_audio"])
 _FILE_KINDS = frozenset(["file", "input_file"])
 
 
@@ -50,7 +53,18 @@ def read_part(prompt: Prompt, place: Place, part: Part) -> bool:
     One that is not known here but names a modality counts as a medium that is not seen.
     """
     prompt.text(part.text)
+    if part.uuid is not None:
+        _read_uuid(prompt, place, part)
     return _read_media(prompt, place, part) or part.text is not None or _read_named(prompt, place, part)
+
+
+def _read_uuid(prompt: Prompt, place: Place, part: Part) -> None:
+    """VLLM's name of a medium for its caches. One without the medium can mean one that another client has sent."""
+    prompt.uuids += 1
+    alone = part.type in _SOURCES and getattr(part, part.type) is None
+    if alone and not prompt.trusts_cache_keys:
+        message = "a medium by its `uuid` alone is not taken (setting `intake.trust_cache_keys`): send it"
+        raise bad_request("cache_key_not_trusted", message, place.path)
 
 
 def _read_media(prompt: Prompt, place: Place, part: Part) -> bool:

@@ -54,6 +54,8 @@ class PlainChat(msgspec.Struct, gc=False):
     videos: None = None
     mm_processor_kwargs: None = None
     media_io_kwargs: None = None
+    cache_salt: None = None
+    extra_key: None = None
 
     def segments(self) -> list[str]:
         """The prompt, piece by piece."""

@@ -25,6 +25,7 @@ class Prompt:
     """Grows part by part. Every method that takes media may raise a Refusal.
 
     `keys_read` counts the keys of contents and media addresses that were read, for `check_hidden_media`.
+    `uuids` counts the parts that name themselves for an engine's caches.
     `holds_parts` tells whether some content was a list, `holds_unseen` whether a medium was read without its address.
     """
 
@@ -38,17 +39,21 @@ class Prompt:
         "holds_unseen",
         "keys_read",
         "media",
+        "trusts_cache_keys",
         "turns",
         "url_settings",
+        "uuids",
     )
 
     def __init__(self, media: MediaReader, skeleton: Skeleton, settings: IntakeSettings) -> None:
         self.media = media
         self.turns = 0
         self.keys_read = 0
+        self.uuids = 0
         self.holds_parts = False
         self.holds_unseen = False
         self.url_settings = settings.media_urls
+        self.trusts_cache_keys = settings.trust_cache_keys
         self._skeleton = skeleton
         self._settings = settings
         self._texts: list[str] = []

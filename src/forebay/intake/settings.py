@@ -25,6 +25,8 @@ class IntakeSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     once read; the longest tool-using conversations have some 20,000, and a prompt as token ids up to 200,000.
     `max_vision_tokens`: tokens of all pictures and clips of a request, 0 for no bound. It depends on the engines, so
     that there is no good default.
+    `trust_cache_keys`: whether the keys that clients give for an engine's caches (`cache_salt`, `extra_key`, the `uuid` of media)
+    reach it as they are. Off, they are made the tenant's own, so that no client can probe or poison another's.
     `document_bytes`: text that a file is counted as when its pages are not read (PDF): about ten pages.
     """
 
@@ -32,5 +34,6 @@ class IntakeSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     max_elements: AtLeastOne = 250_000
     max_vision_tokens: Count = 0
     document_bytes: Count = 20_000
+    trust_cache_keys: bool = False
     media: MediaLimits = MediaLimits()
     media_urls: MediaUrlSettings = MediaUrlSettings()
