@@ -82,7 +82,13 @@ def test_real_clips(sample, name, mime, frames, duration_us, sized, shape):
 def test_real_sounds(sample, name, sized):
     header = probe(sample(name))
     assert (header.mime, header.modality, header.sized) == ("audio/webm", Ability.AUDIO, sized)
-    assert header.duration_us == pytest.approx(2_000_000, abs=25_000)  # codec delay, and one frame of 20 ms
+    assert header.duration_us == pytest.approx(2_000_000, abs=2_000 if sized else 20_000)  # one frame
+
+
+@pytest.mark.parametrize(("delay_ns", "duration_us"), [(6_500_000, 993_500), (2_000_000_000, 0)])
+def test_what_a_decoder_cuts_off_is_no_sound(delay_ns, duration_us):
+    entry = element(mk.TRACK, number(mk.TYPE, 2), number(mk.CODEC_DELAY, delay_ns))
+    assert probe(file(info(1_000.0), tracks(entry))).duration_us == duration_us
 
 
 def test_a_scale_of_its_own_and_a_segment_without_a_size():

@@ -17,7 +17,7 @@ MAGIC = b"\x1a\x45\xdf\xa3"
 DOC_TYPE = 0x4282
 SEGMENT, INFO, TRACKS, CLUSTER = 0x18538067, 0x1549A966, 0x1654AE6B, 0x1F43B675
 TIMESTAMP_SCALE, DURATION = 0x2AD7B1, 0x4489
-TRACK, NUMBER, TYPE, DEFAULT_DURATION = 0xAE, 0xD7, 0x83, 0x23E383
+TRACK, NUMBER, TYPE, DEFAULT_DURATION, CODEC_DELAY = 0xAE, 0xD7, 0x83, 0x23E383, 0x56AA
 VIDEO, PIXEL_WIDTH, PIXEL_HEIGHT = 0xE0, 0xB0, 0xBA
 TIMESTAMP, SIMPLE_BLOCK, BLOCK_GROUP, BLOCK = 0xE7, 0xA3, 0xA0, 0xA1
 
@@ -32,11 +32,12 @@ _BLOCK_TIME = Struct(">h")
 
 
 class Track(msgspec.Struct, gc=False):
-    """What one TrackEntry tells. Unknown is 0."""
+    """What one TrackEntry tells. Unknown is 0. `delay_ns` is what a decoder cuts off at the start of a sound."""
 
     number: int = 0
     kind: int = 0
     frame_ns: int = 0
+    delay_ns: int = 0
     width: int = 0
     height: int = 0
 
@@ -118,6 +119,8 @@ def _track(data: Buffer, entry: Element, budget: Budget) -> Track:
             track.kind = whole(data, each)
         elif each.kind == DEFAULT_DURATION:
             track.frame_ns = whole(data, each)
+        elif each.kind == CODEC_DELAY:
+            track.delay_ns = whole(data, each)
         elif each.kind == PIXEL_WIDTH:
             track.width = whole(data, each)
         elif each.kind == PIXEL_HEIGHT:
@@ -138,10 +141,9 @@ def _movie(data: Buffer, mime: str, file: File, video: Track, has_audio: bool, b
 
 
 def _sound(data: Buffer, mime: str, file: File, audio: Track, budget: Budget) -> MediaHeader:
-    duration_ns = int(file.duration * file.scale_ns)
-    if duration_ns:
-        return sound(mime, duration_ns // NS_PER_US)
-    return sound(mime, _seen(data, file, audio, budget)[0] // NS_PER_US, exact=False)
+    stated_ns = int(file.duration * file.scale_ns)
+    duration_ns = stated_ns or _seen(data, file, audio, budget)[0]
+    return sound(mime, max(0, duration_ns - audio.delay_ns) // NS_PER_US, exact=stated_ns > 0)
 
 
 def _seen(data: Buffer, file: File, track: Track, budget: Budget) -> tuple[int, int]:
