@@ -8,6 +8,7 @@ from xxhash import xxh3_64_intdigest
 
 from forebay.domain.ability import Ability, Role
 from forebay.domain.facts import Ask
+from forebay.domain.pace import AT_FIRST
 from forebay.domain.request import Api, Demand, InferenceRequest, MediaItem, TextMeasure
 
 NAN = float("nan")
@@ -32,10 +33,13 @@ IDLE = {
     "encode_us_per_patch": 3.0,
     "prefill_us_per_token": 20.0,
     "decode_us_per_token": 8_000.0,
+    "decode_us_per_kv_token": 0.1,
     "backlog_us": 0.0,
     "head_us": 0.0,
     "progressed_at": 0.0,
     "decoding": 0.0,
+    "work_share": 0.0,
+    "worked_at": 0.0,
     "kv_tokens": 0.0,
     "kv_capacity_tokens": NAN,
     "gap_p95_us": NAN,
@@ -64,7 +68,14 @@ def pool_of(*rows, columns=False):
 
 
 def ask_of(
-    at=1_000_000, cached=None, encoded=None, tried=(), needs=Ability.TEXT | Ability.CHAT, items=(), **demand
+    at=1_000_000,
+    cached=None,
+    encoded=None,
+    tried=(),
+    needs=Ability.TEXT | Ability.CHAT,
+    items=(),
+    pace=AT_FIRST,
+    **demand,
 ):
     wants = {
         "text_tokens": 100,
@@ -81,7 +92,7 @@ def ask_of(
         for i, tokens in enumerate(items)
     )
     request = InferenceRequest("r", Api.CHAT, "m", needs, TextMeasure(ascii_bytes=400, messages=1), media)
-    return Ask(request, Demand(**wants), at, cached or {}, encoded or {}, tried)
+    return Ask(request, Demand(**wants), at, cached or {}, encoded or {}, tried, pace=pace)
 
 
 @pytest.fixture(scope="session")

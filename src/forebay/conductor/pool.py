@@ -23,6 +23,7 @@ from forebay.domain.request import ANYWHERE, Api, Demand, InferenceRequest
 from forebay.estimators.beliefs import Beliefs
 from forebay.estimators.capacity import capacity_of
 from forebay.estimators.lengths import Lengths
+from forebay.estimators.pace import PaceMeter
 from forebay.estimators.residency import Residency
 from forebay.estimators.text_tokens import TextTokens
 from forebay.placement.cost import price
@@ -52,6 +53,7 @@ class Pool:
         self.text = TextTokens()
         self.lengths = Lengths(plan.expected_output_tokens)
         self.residency = Residency(plan.residency)
+        self.pace = PaceMeter()
         self.adapters = Adapters(plan.adapters)
         self.names: dict[int, str] = {}
         self.views: dict[int, EndpointView] = {}
@@ -100,7 +102,9 @@ class Pool:
         """The question where the request should go now."""
         cached = self._cached_tokens(request, demand)
         encoded = self.residency.encoded(self._apart(request), request.media) if request.media else NO_MATCH
-        return Ask(request, demand, at, cached, encoded, tried, self.adapters.slots(request.model))
+        return Ask(
+            request, demand, at, cached, encoded, tried, self.adapters.slots(request.model), self.pace.pace
+        )
 
     def place(self, ask: Ask, rng: random.Random) -> Placement:
         """The answer, by the pool's profile."""
@@ -142,6 +146,8 @@ class Pool:
     def first_token(self, journey: "Journey", at: int) -> None:
         """The attempt's prompt is done."""
         self.beliefs.first_token(journey.slot, journey.attempt, at)
+        if journey.request.stream:
+            self.pace.first_token(at - journey.arrived_at, journey.demand.prompt_tokens)
         self._breakers[journey.slot].answering(journey.attempt, at)
         self._settle(journey.slot, at)
 
@@ -156,6 +162,8 @@ class Pool:
     def finished(self, journey: "Journey", usage: Usage, at: int) -> None:
         """The attempt ended well, and its usage teaches."""
         self.beliefs.ended(journey.slot, journey.attempt, at)
+        if usage.completion_tokens:
+            self.pace.answered(at - journey.arrived_at)
         self._breakers[journey.slot].succeeded(journey.attempt, at)
         self._settle(journey.slot, at)
         if usage.reported and journey.demand.exact and _teaches(journey.request):
@@ -226,6 +234,7 @@ class Pool:
         if moved:
             self.adapters.locate(self._endpoints, self.views)
         self.beliefs.viewed(view, at)
+        self.pace.capacity(view.slot, view.kv_capacity_tokens)
         self._breakers[view.slot].probed(view.reachable, at)
         self.beliefs.set_draining(view.slot, view.draining or self._is_draining(view.slot))
         self._settle(view.slot, at)
@@ -280,6 +289,7 @@ class Pool:
         self._unsettled.discard(slot)
         self._drain_until.pop(slot, None)
         self.beliefs.remove(slot)
+        self.pace.forget(slot)
         if self._touched is not None:
             self._touched.add(slot)
         for table in (self._endpoints, self._breakers, self.views):

@@ -8,6 +8,7 @@ Both give the same numbers, since IEEE arithmetic in the same order is the same.
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol, TypeAlias
 
+from forebay.domain.pace import AT_FIRST, Pace
 from forebay.domain.request import Demand, InferenceRequest
 
 # A float for one endpoint, or a float64 array over a pool. NaN is unknown. Typed Any because no static type says
@@ -40,10 +41,15 @@ class Facts(Protocol):
     encode_us_per_patch: Quantity  # capacity, with what was learned of this endpoint's speed
     prefill_us_per_token: Quantity
     decode_us_per_token: Quantity  # one decode step of a lightly loaded engine
+    decode_us_per_kv_token: Quantity  # what each token in its KV cache adds to that
     backlog_us: Quantity  # own encode and prefill work there that has shown no first token
     head_us: Quantity  # of that, the oldest request's
     progressed_at: Quantity  # when that oldest one began to be worked on, as far as we can tell
     decoding: Quantity  # own requests past their first token
+    work_share: (
+        Quantity  # own encode and prefill work sent there, over time: 1 keeps it busy with prompts; decays
+    )
+    worked_at: Quantity  # when work_share was true
     kv_tokens: Quantity  # own tokens in its KV cache
     kv_capacity_tokens: Quantity  # NaN unknown
     gap_p95_us: Quantity  # 95th percentile of gaps between tokens seen there, NaN unknown
@@ -85,6 +91,8 @@ class Ask:
     of its media already encoded, and how much of it. `tried` are the slots where this request has failed, `adapter_slots`
     those that have the adapter which it asks for, None where it asks for none.
 
+    `pace` is how the pool's requests fare on the whole.
+
     What would be the same for every endpoint is worked out once: `needs` as a plain int (arithmetic of flags is dear),
     the demand's `prompt_tokens` and `media_tokens`, and the tokens of the largest medium, without the marks around it.
     """
@@ -99,6 +107,7 @@ class Ask:
         "media_tokens",
         "needs",
         "only_slot",
+        "pace",
         "prompt_tokens",
         "request",
         "tried",
@@ -113,6 +122,7 @@ class Ask:
         encoded_patches: Mapping[int, float],
         tried: tuple[int, ...] = (),
         adapter_slots: frozenset[int] | None = None,
+        pace: Pace = AT_FIRST,
     ) -> None:
         """Ask for `request`, of that demand, at that moment."""
         self.request = request
@@ -121,6 +131,7 @@ class Ask:
         self.cached_tokens = cached_tokens
         self.encoded_patches = encoded_patches
         self.tried = tried
+        self.pace = pace
         self.adapter_slots = adapter_slots
         self.needs = int(request.needs)
         self.only_slot = request.only_slot

@@ -11,6 +11,7 @@ from forebay.estimators.capacity import Capacity
 from forebay.estimators.gaps import Gaps
 from forebay.estimators.rows import ANY_ABILITY, UNKNOWN, Row
 from forebay.estimators.speed import Speed
+from forebay.estimators.work_share import share_after
 
 # What a fresh replica is given at once: Envoy's slow start has the same least weight of 10 %.
 LEAST_RAMP = 0.1
@@ -27,13 +28,20 @@ DECLARED_FIELDS = (
     "bytes_per_us",
     "abilities",
 )
-RATE_FIELDS = ("encode_us_per_patch", "prefill_us_per_token", "decode_us_per_token")
+RATE_FIELDS = (
+    "encode_us_per_patch",
+    "prefill_us_per_token",
+    "decode_us_per_token",
+    "decode_us_per_kv_token",
+)
 WORK_FIELDS = (
     "in_flight",
     "backlog_us",
     "head_us",
     "progressed_at",
     "decoding",
+    "work_share",
+    "worked_at",
     "kv_tokens",
     "max_in_flight",
     "gap_p95_us",
@@ -111,6 +119,9 @@ class Account:
             speed_factor=self._speed.factor,
         )
         self.books.opened(key, attempt)
+        row = self.row
+        row.work_share = share_after(row.work_share, at - row.worked_at, attempt.prompt_us)
+        row.worked_at = float(at)
 
     def first_token(self, key: Hashable, at: int, common: Speed) -> bool:
         """Move the account on, and learn from it if nothing of ours was in front and its time is the prompt's alone.
@@ -214,6 +225,7 @@ class Account:
         row.encode_us_per_patch = self._capacity.encode_us_per_patch * factor
         row.prefill_us_per_token = self._capacity.prefill_us_per_token * factor
         row.decode_us_per_token = self._capacity.decode_us_per_token * factor
+        row.decode_us_per_kv_token = self._capacity.decode_us_per_kv_token * factor
 
     # --- what others tell
 

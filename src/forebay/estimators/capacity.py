@@ -18,6 +18,11 @@ WEIGHT_BYTES = 15_136_194_560
 # 27 * (4 * 1152^2 + 2 * 1152 * 4304) = 411 M parameters; and attention over the patches of one image, 4 * 27 * 1152 * n.
 VISION_PARAMETERS = 27 * (4 * 1152**2 + 2 * 1152 * 4304)
 VISION_ATTENTION_FLOPS = 4 * 27 * 1152
+# Its KV cache: 36 layers x 8 heads x 128 x 2 (K and V) x 2 bytes; and the share of the peak bandwidth at which attention
+# reads it, the median of the five devices that were fitted (0.75 to 0.94).
+KV_BYTES_PER_TOKEN = 147_456
+KV_BANDWIDTH_SHARE = 0.90
+
 # A 1024 x 1024 picture in patches of 16.
 TYPICAL_PATCHES = (1024 // 16) ** 2
 
@@ -31,12 +36,15 @@ PATH_BYTES_PER_US = 5e9 / 8 / 1e6
 class Capacity(msgspec.Struct, frozen=True, gc=False):
     """Rates of an endpoint, all > 0.
 
-    Microseconds per encoder patch, per prompt token and per decode step; bytes per microsecond of the path to it.
+    Microseconds per encoder patch, per prompt token, per decode step, and per token in the KV cache in such a step; bytes per
+    microsecond of the path to it.
     """
 
     encode_us_per_patch: float
     prefill_us_per_token: float
     decode_us_per_token: float
+    # 147,456 bytes at 0.9 of an A100's bandwidth.
+    decode_us_per_kv_token: float = 0.092
     bytes_per_us: float = PATH_BYTES_PER_US
 
 
@@ -61,6 +69,7 @@ class _Hardware:
             prefill_us_per_token=ENGINE_OVERHEAD * 2 * BLOCK_PARAMETERS / (self.of_flops * flops_per_us),
             decode_us_per_token=ENGINE_OVERHEAD
             * (self.step_ms * 1e3 + WEIGHT_BYTES / (self.of_bandwidth * bytes_per_us)),
+            decode_us_per_kv_token=ENGINE_OVERHEAD * KV_BYTES_PER_TOKEN / (KV_BANDWIDTH_SHARE * bytes_per_us),
         )
 
 

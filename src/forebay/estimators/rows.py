@@ -41,10 +41,13 @@ class Row:
     encode_us_per_patch: float
     prefill_us_per_token: float
     decode_us_per_token: float
+    decode_us_per_kv_token: float
     backlog_us: float
     head_us: float
     progressed_at: float
     decoding: float
+    work_share: float
+    worked_at: float
     kv_tokens: float
     kv_capacity_tokens: float
     gap_p95_us: float
@@ -109,10 +112,13 @@ class Columns:
     encode_us_per_patch: Quantity
     prefill_us_per_token: Quantity
     decode_us_per_token: Quantity
+    decode_us_per_kv_token: Quantity
     backlog_us: Quantity
     head_us: Quantity
     progressed_at: Quantity
     decoding: Quantity
+    work_share: Quantity
+    worked_at: Quantity
     kv_tokens: Quantity
     kv_capacity_tokens: Quantity
     gap_p95_us: Quantity

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from forebay.domain.facts import Quantity
+from forebay.domain.facts import Ask, Quantity
 from forebay.placement.scales import Scale
 
 
@@ -16,7 +16,7 @@ def beyond_bound(factor: float, always: float) -> Scale:
     room whenever loads are whole. Up to `always` requests are within the bound whatever the others hold.
     """
 
-    def beyond(loads: Quantity) -> Quantity:
+    def beyond(loads: Quantity, _ask: Ask) -> Quantity:
         is_array = isinstance(loads, np.ndarray)
         # fsum rounds once, so that the sum is the same number over a list and over an array.
         total = math.fsum(loads.tolist() if is_array else loads)

@@ -45,7 +45,7 @@ def weigh(
     totals = np.zeros(len(slots))
     traces = []
     for weighted in scorers:
-        values = weighted.scale(_spread(weighted.scorer.score(ask, columns), len(slots)))
+        values = weighted.scale(_spread(weighted.scorer.score(ask, columns), len(slots)), ask)
         totals += weighted.weight * values
         unknown = slots[weighted.unsure.unknown(ask, columns)].tolist() if weighted.unsure else ()
         traces.append(weighted.trace(values, unknown))

@@ -34,7 +34,7 @@ def weigh(
     traces = []
     for weighted in scorers:
         score, weight, unsure = weighted.scorer.score, weighted.weight, weighted.unsure
-        values = weighted.scale([score(ask, e) for e in rows])
+        values = weighted.scale([score(ask, e) for e in rows], ask)
         parts = [weight * value for value in values]
         totals = list(map(operator.add, totals, parts)) if totals else parts
         unknown = [e.slot for e in rows if unsure.unknown(ask, e)] if unsure else ()

@@ -15,6 +15,7 @@ from forebay.placement.baselines import (
 from forebay.placement.common import CommonSettings
 from forebay.placement.multimodal import MultimodalSettings, multimodal
 from forebay.placement.power_of_two import PowerOfTwoSettings, power_of_two
+from forebay.placement.predictive import PredictiveSettings, predictive
 from forebay.placement.prefix_affinity import PrefixAffinitySettings, prefix_affinity
 from forebay.placement.profile import Profile
 
@@ -32,6 +33,7 @@ class Recipe:
 
 PROFILES: Mapping[str, Recipe] = {
     "multimodal": Recipe(MultimodalSettings, multimodal),
+    "predictive": Recipe(PredictiveSettings, predictive),
     "round-robin": Recipe(RoundRobinSettings, round_robin),
     "least-request": Recipe(LeastRequestSettings, least_request),
     "queue-kv": Recipe(QueueKvSettings, queue_kv),

@@ -1,7 +1,7 @@
 """Between a raw score and its weight: what a number means beside the others of its pool.
 
-A scale takes the raw scores of all candidates, a list of floats or a float64 array, NaN for unknown, and gives the
-same shape back, all finite.
+A scale takes the raw scores of all candidates, a list of floats or a float64 array, NaN for unknown, with the ask, and
+gives the same shape back, all finite.
 """
 
 import math
@@ -10,17 +10,17 @@ from typing import TypeAlias
 
 import numpy as np
 
-from forebay.domain.facts import Quantity
+from forebay.domain.facts import Ask, Quantity
 
-Scale: TypeAlias = Callable[[Quantity], Quantity]
+Scale: TypeAlias = Callable[[Quantity, Ask], Quantity]
 
 
-def as_is(scores: Quantity) -> Quantity:
+def as_is(scores: Quantity, _ask: Ask) -> Quantity:
     """The raw scores, for scorers that always know."""
     return scores
 
 
-def neutral(scores: Quantity) -> Quantity:
+def neutral(scores: Quantity, _ask: Ask) -> Quantity:
     """The raw scores, with the mean of the known in place of the unknown: neither good nor bad. 0 if none is known."""
     known = _known(scores)
     if len(known) == len(scores):
@@ -32,14 +32,14 @@ def neutral(scores: Quantity) -> Quantity:
     return [mean if math.isnan(score) else score for score in scores]
 
 
-def least_is_one(scores: Quantity) -> Quantity:
+def least_is_one(scores: Quantity, ask: Ask) -> Quantity:
     """Min-max over the pool: the least score becomes 1, the greatest 0, all 1 when they are equal; unknown the mean."""
     known = _known(scores)
     least, most = min(known, default=0.0), max(known, default=0.0)
     span = most - least or 1.0
     if isinstance(scores, np.ndarray):
-        return neutral(1.0 - (scores - least) / span)
-    return neutral([1.0 - (score - least) / span for score in scores])
+        return neutral(1.0 - (scores - least) / span, ask)
+    return neutral([1.0 - (score - least) / span for score in scores], ask)
 
 
 def _known(scores: Quantity) -> list[float]:

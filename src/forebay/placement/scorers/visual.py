@@ -1,16 +1,10 @@
 """Visual throughput: how long this request would wait for its first token there."""
 
 from forebay.domain.facts import Ask, Facts, Quantity
-from forebay.placement.arith import minimum, unknown
+from forebay.placement.arith import unknown
 from forebay.placement.cost import prompt_us
 from forebay.placement.scorers.foreign import strangers
-
-# A prompt of a stranger, whose size no scrape tells: the mean of the Azure conversation trace of 2023 (19,366
-# requests, 1,154.7 context tokens; AzurePublicDataset, CC-BY-4.0).
-FOREIGN_PROMPT_TOKENS = 1155.0
-
-# A request that arrives at a random moment finds half of the running decode step still to come.
-STEP_LEFT = 0.5
+from forebay.placement.steps import FOREIGN_PROMPT_TOKENS, STEP_LEFT, aged_backlog_us
 
 
 class VisualThroughput:
@@ -36,11 +30,3 @@ class VisualThroughput:
         """Flag: what strangers have waiting there is not known; none is assumed, as own books are exact."""
         del ask
         return unknown(e.foreign + e.running + e.waiting)
-
-
-def aged_backlog_us(at: int, e: Facts) -> Quantity:
-    """Own work there without a first token, less what must be done by now of the oldest one's, >= 0.
-
-    Ageing stops at the oldest one's price: an engine slower than believed is not thought to have caught up.
-    """
-    return e.backlog_us - minimum(at - e.progressed_at, e.head_us)
