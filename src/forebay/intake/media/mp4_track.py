@@ -10,6 +10,8 @@ from forebay.intake.media.boxes import Box, Budget, descend, first, walk
 from forebay.intake.media.header import MICROSECONDS, Buffer
 
 MAX_TRACKS = 32
+# One, and one before it that delays the track.
+MAX_EDITS = 4
 # Above this many entries the time table is not summed: 65,536 take 0.1 ms.
 MAX_TIME_ENTRIES = 65_536
 # A visual sample entry up to its height: box header, 8 bytes common, 16 predefined, width, height.
@@ -18,6 +20,7 @@ VISUAL_ENTRY_BYTES = 36
 _U32 = Struct(">I")
 _SIZE = Struct(">HH")
 _MDHD = {0: Struct(">IIII"), 1: Struct(">IQQIQ")}
+_EDITS = (Struct(">IiI"), Struct(">QqI"))
 _MATRIX = Struct(">iiiii")  # a, b, u, c, d
 _SHOWN = Struct(">II")
 
@@ -27,7 +30,10 @@ _FIXED_ONE = 65_536
 
 
 class Track(msgspec.Struct, frozen=True, gc=False):
-    """What one track tells. Unknown is 0, or empty for the handler (`vide`, `soun`)."""
+    """What one track tells. Unknown is 0, or empty for the handler (`vide`, `soun`).
+
+    `skipped_units` stand at the start and are not played: the delay of a sound's codec.
+    """
 
     handler: bytes
     track_id: int
@@ -37,6 +43,7 @@ class Track(msgspec.Struct, frozen=True, gc=False):
     frames: int
     duration_us: int
     units_per_second: int
+    skipped_units: int
 
 
 def read_tracks(data: Buffer, moov: Box, budget: Budget) -> list[Track]:
@@ -55,7 +62,23 @@ def read_track(data: Buffer, trak: Box, budget: Budget) -> Track:
     track_id, orientation, shown = _header(data, tkhd)
     frames, stored = _samples(data, table, budget) if table is not None else (0, (0, 0))
     width, height = stored if all(stored) else shown
-    return Track(handler, track_id, width, height, orientation, frames, *timing)
+    skipped = _skipped(data, first(data, trak, b"edts", budget), budget)
+    return Track(handler, track_id, width, height, orientation, frames, *timing, skipped)
+
+
+def _skipped(data: Buffer, edts: Box | None, budget: Budget) -> int:
+    """Where the first edit that plays something begins in the track."""
+    elst = first(data, edts, b"elst", budget) if edts is not None else None
+    if elst is None or elst.end - elst.start < 8:
+        return 0
+    edit = _EDITS[data[elst.start] == 1]
+    for at in range(
+        elst.start + 8, min(elst.end, elst.start + 8 + MAX_EDITS * edit.size) - edit.size + 1, edit.size
+    ):
+        _, media_time, _ = edit.unpack_from(data, at)
+        if media_time >= 0:  # -1 is an edit that plays nothing
+            return int(media_time)
+    return 0
 
 
 def _media(data: Buffer, mdia: Box, budget: Budget) -> tuple[bytes, tuple[int, int], Box | None]:

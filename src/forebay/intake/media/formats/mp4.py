@@ -45,7 +45,7 @@ def probe(data: Buffer) -> MediaHeader:
     if video is None:
         assert audio is not None
         _, duration_us, exact = _measured(data, moov, audio, budget)
-        return sound(SOUND, duration_us, exact=exact)
+        return sound(SOUND, max(0, duration_us - _in_us(audio.skipped_units, audio)), exact=exact)
     frames, duration_us, exact = _measured(data, moov, video, budget)
     size = video.width, video.height
     has_audio, turned = audio is not None, video.orientation
@@ -58,9 +58,13 @@ def _measured(data: Buffer, moov: Box, track: Track, budget: Budget) -> tuple[in
         return track.frames, track.duration_us, True
     stated_us = track.duration_us or _stated_duration(data, moov, budget)
     found = fragments.length(data, moov, track.track_id, budget)
-    added_us = found.units * MICROSECONDS // track.units_per_second if track.units_per_second else 0
+    added_us = _in_us(found.units, track)
     # What is stated is that of the longest track, so that a sum without gaps is better.
     return found.samples, (found.whole and added_us) or stated_us or added_us, found.whole
+
+
+def _in_us(units: int, track: Track) -> int:
+    return units * MICROSECONDS // track.units_per_second if track.units_per_second else 0
 
 
 def _stated_duration(data: Buffer, moov: Box, budget: Budget) -> int:
