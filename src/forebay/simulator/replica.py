@@ -1,5 +1,6 @@
 """An endpoint of the modelled fleet: an engine, the attempts that run on it, and what a scrape would tell of it."""
 
+import math
 from collections.abc import Sequence
 
 from forebay.domain.endpoint import Endpoint, EndpointView
@@ -25,19 +26,22 @@ class Run:
         self.visit = visit
         self.streams = False  # its first token has reached the gateway
         request = visit.request
+        blocks, ends = request.prefix_blocks, request.prefix_tokens
+        if visit.blocks is not None:
+            blocks, ends = visit.blocks, visit.block_ends
         self.job = Job(
             self,
             visit.prompt_tokens,
             visit.output_tokens,
             visit.patches,
             [item.content_hash for item in request.media],
-            request.prefix_blocks,
-            request.prefix_tokens,
+            blocks,
+            ends,
         )
 
 
 class Replica:
-    """Mutable. `alive` is False once it is lost: it then answers nothing."""
+    """Mutable. `alive` is False once it is lost, or before it joins: it then answers nothing."""
 
     def __init__(self, endpoint: Endpoint, engine: Engine, models: Sequence[str]) -> None:
         """Serve `models` by `engine`, as the plan declares in `endpoint`."""
@@ -76,14 +80,17 @@ class Replica:
         self.runs.clear()
         return lost
 
+    def kv_usage(self, now: float) -> float:
+        """Share of its KV cache that is in use, 0..1 but for engines that overfill it; NaN while it is not alive."""
+        return self.engine.kv_tokens(now) / self.engine.capacity_tokens if self.alive else math.nan
+
     def view(self, now: float) -> EndpointView:
         """What the eyes see. A lost one is not reachable, and of that alone one can be sure."""
         slot = self.endpoint.slot
         if not self.alive:
             return EndpointView(slot, reachable=False)
         engine = self.engine
-        kv = engine.kv_tokens(now)
-        usage = min(1.0, kv / engine.capacity_tokens)
+        usage = min(1.0, self.kv_usage(now))
         return EndpointView(
             slot,
             reachable=True,

@@ -89,7 +89,8 @@ class World:
         self.now = 0.0
         self.replicas = {replica.endpoint.slot: replica for replica in replicas}
         self.stories: list[Story] = []
-        # Of each endpoint's KV cache, in 0..1 of its capacity, and requests that gateways have there, at each look.
+        # Of each endpoint's KV cache, in 0..1 of its capacity (NaN while it is not there), and requests that gateways have
+        # there, at each look.
         self.occupancy: list[tuple[float, list[float]]] = []
         self.in_flight: list[tuple[float, list[int]]] = []
         self._conductors = conductors
@@ -144,6 +145,10 @@ class World:
         replica.engine.slow_down(factor, self.now)
         self._await_engine(replica)
 
+    def join(self, slot: int) -> None:
+        """A replica that was declared and not yet there answers from now on, with empty caches."""
+        self.replicas[slot].alive = True
+
     def lose(self, slot: int) -> None:
         """A replica dies. Its connections break, and the next scrape finds nobody."""
         for run in self.replicas[slot].lose():
@@ -176,6 +181,8 @@ class World:
 
     def _arrive(self) -> None:
         number = self._next
+        if number >= len(self._visits):
+            return  # others who ended at the same moment took the last ones
         self._next += 1
         self._open += 1
         self.stories.append(Story(number, self.now))
@@ -200,6 +207,7 @@ class World:
         number = _number(command.attempt.request_id)
         story = self.stories[number]
         story.tries += 1
+        story.sent = self.now
         story.slot = command.endpoint.slot
         replica = self.replicas[story.slot]
         if not replica.alive:
@@ -306,7 +314,7 @@ class World:
 
     def _look(self) -> None:
         replicas = self.replicas.values()
-        fullness = [one.engine.kv_tokens(self.now) / one.engine.capacity_tokens for one in replicas]
+        fullness = [one.kv_usage(self.now) for one in replicas]
         self.occupancy.append((self.now, fullness))
         self.in_flight.append((self.now, [len(one.runs) for one in replicas]))
         self.at(self.now + self._settings.occupancy_seconds, self._look)

@@ -7,6 +7,7 @@ added up when somebody looks, by the very additions that stepping would make, in
 import heapq
 import itertools
 from collections import deque
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from forebay.simulator.engine.blocks import Blocks
@@ -41,6 +42,22 @@ class Happened:
     ended: list[Job] = field(default_factory=list)
 
 
+@dataclass(frozen=True)
+class Step:
+    """One step, for those who want to know whose work made it as long as it is. Seconds; tokens of prompts by job.
+
+    `patches` are those that it encodes, by job. `plain_seconds` is what it would take if it only decoded.
+    """
+
+    began: float
+    ends: float
+    chunks: Mapping[Job, int]
+    patches: Mapping[Job, int]
+    encode_seconds: float
+    plain_seconds: float
+    decoding: tuple[Job, ...]
+
+
 class Engine:
     """One engine. The driver asks for `due`, and calls `happen` then; it may `submit` and `cancel` at any time between."""
 
@@ -68,6 +85,7 @@ class Engine:
         self._at = 0.0  # when the last of them ended
         self._busy = False
         self._chunks: list[tuple[Job, int]] = []  # what the step in progress prefills
+        self._encoding: dict[Job, list[int]] = {}  # and the patches of each item that it encodes
         self._due = float("inf")  # when the step in progress, or the run of decode steps, ends
         self._run_until = 0  # the step count at which the run ends
         self._batch = 0  # sequences that decode in the step in progress
@@ -120,6 +138,20 @@ class Engine:
         self._plan()
         return happened
 
+    def step(self) -> Step | None:
+        """The step in progress, None while idle. Where steps are not coalesced it ends with the next `happen`."""
+        if not self._busy:
+            return None
+        return Step(
+            self._at,
+            self._due,
+            dict(self._chunks),
+            {job: sum(patches) for job, patches in self._encoding.items()},
+            self._encode_seconds(),
+            self.steps.step(0, 0, self._batch, self._kv) if self._batch else 0.0,
+            tuple(self._running),
+        )
+
     # --- what a scrape sees
 
     @property
@@ -166,6 +198,7 @@ class Engine:
         if self._slower is not None:
             self.steps, self._slower = self._slower, None
         self._chunks = []
+        self._encoding = {}
         self._batch = len(self._running)
         if not self._running and not self.waiting:
             self._busy, self._due = False, float("inf")
@@ -243,23 +276,29 @@ class Engine:
     def _schedule(self) -> float:
         """Fill the step with chunks of waiting prompts, in order. The seconds that their media take to encode."""
         budget = self.settings.token_budget - self._batch
-        patches: list[int] = []
         for job in self.waiting:
             if budget <= 0 or len(self._running) + len(self._chunks) >= self.settings.max_sequences:
                 break
             if not self._fits(job):
                 break
             if not job.encoded:
-                if patches and sum(patches) + sum(job.patches) > self.settings.encoder_budget_patches:
+                if not self._has_encoder_room(job):
                     break
-                patches += self._to_encode(job)
+                self._encoding[job] = self._to_encode(job)
                 job.encoded = True
             if not job.computed:
                 self._reuse(job)
             count = min(budget, job.needed - job.computed)
             self._chunks.append((job, count))
             budget -= count
-        return self.steps.encode(patches)
+        return self._encode_seconds()
+
+    def _has_encoder_room(self, job: Job) -> bool:
+        patches = sum(map(sum, self._encoding.values()))
+        return not patches or patches + sum(job.patches) <= self.settings.encoder_budget_patches
+
+    def _encode_seconds(self) -> float:
+        return self.steps.encode(itertools.chain.from_iterable(self._encoding.values()))
 
     def _fits(self, job: Job) -> bool:
         if not self.settings.preemption:
@@ -337,5 +376,6 @@ class Engine:
             self._leave(last)
             last.needed = last.prompt_tokens + last.written
             last.computed = 0
+            last.preemptions += 1
             self.waiting.appendleft(last)
             self.preemptions += 1

@@ -11,7 +11,7 @@ class Job:
 
     __slots__ = (
         "computed", "encoded", "ends", "gone", "joined_step", "key", "last_step", "media", "needed", "output_tokens",
-        "patches", "prefix", "prompt_tokens", "written",
+        "patches", "preemptions", "prefix", "prompt_tokens", "written",
     )  # fmt: skip
 
     def __init__(
@@ -38,6 +38,7 @@ class Job:
         self.written = 0  # output tokens before `joined_step`
         self.joined_step = -1  # the step that it decodes in from; -1 while it does not
         self.last_step = -1  # the step that writes its last token
+        self.preemptions = 0
         self.gone = False  # its client has left
 
     @property
