@@ -66,6 +66,7 @@ class Assembly(msgspec.Struct, frozen=True):
     recipe: Recipe
     public: WayIn
     admin: WayIn
+    by_slot: dict[int, PoolAssembly]
     id_key: bytes = b""
 
     def endpoints(self) -> tuple[Endpoint, ...]:
@@ -78,11 +79,8 @@ class Assembly(msgspec.Struct, frozen=True):
 
     def tls_of(self, endpoint: Endpoint) -> ssl.SSLContext | None:
         """What the endpoint is talked to with, None where that is plain HTTP."""
-        if endpoint.url.startswith("https:"):
-            for pool in self.pools:
-                if endpoint in pool.plan.endpoints:
-                    return pool.tls
-        return None
+        pool = self.by_slot.get(endpoint.slot)
+        return pool.tls if pool is not None and endpoint.url.startswith("https:") else None
 
     def certificate_files(self) -> tuple[str, ...]:
         """Files that the listeners' certificates were read from."""
@@ -97,10 +95,8 @@ class Assembly(msgspec.Struct, frozen=True):
 
     def api_key_of(self, endpoint: Endpoint) -> str | None:
         """The key that this endpoint's pool wants, in clear."""
-        for pool in self.pools:
-            if pool.api_key is not None and endpoint in pool.plan.endpoints:
-                return pool.api_key.reveal()
-        return None
+        pool = self.by_slot.get(endpoint.slot)
+        return None if pool is None or pool.api_key is None else pool.api_key.reveal()
 
 
 def load(path: Path) -> Assembly:
@@ -125,6 +121,7 @@ def assemble(document: Document, slots: SlotBook = NO_SLOTS, version: int = 1, f
         pools.append(_pool(document, path, pool, declared))
     keys = read_key_ring(document.place("$.keys_env"), file.keys_env, file.keys_file)
     plan = Plan(version, tuple(pool.plan for pool in pools))
+    by_slot = {endpoint.slot: pool for pool in pools for endpoint in pool.plan.endpoints}
     recipe = Recipe(document.data, document.name, slots.leases, found, version, document.beside.texts)
     return Assembly(
         plan,
@@ -136,6 +133,7 @@ def assemble(document: Document, slots: SlotBook = NO_SLOTS, version: int = 1, f
         recipe,
         public_way(document, file),
         admin_way(document, file),
+        by_slot,
         _id_key(document, file, keys),
     )
 

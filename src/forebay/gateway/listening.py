@@ -19,6 +19,10 @@ from forebay.config.ways_in import ListenAddress
 BACKLOG = 4096
 """A burst of new connections waits here while the loop is busy; Linux caps it at net.core.somaxconn."""
 
+GOODBYE_SECONDS = 3600.0
+"""How long TLS may take to send what was written before a close. Whoever takes nothing of it is cut off long before, by
+`inbound.send_timeout_seconds`; a slow reader is not."""
+
 
 def open_sockets(
     addresses: Iterable[ListenAddress], *, socket_mode: int = 0o660, reuse_port: bool = False
@@ -48,13 +52,15 @@ async def accept(
     handshake_seconds: float,
 ) -> asyncio.Server:
     """Take connections from a bound socket. A client that has not shaken hands within `handshake_seconds` is cut off."""
-    patience = None if tls is None else handshake_seconds
-    if opened.family == socket.AF_UNIX:
-        return await loop.create_unix_server(
-            protocol, sock=opened, backlog=BACKLOG, ssl=tls, ssl_handshake_timeout=patience
-        )
-    return await loop.create_server(
-        protocol, sock=opened, backlog=BACKLOG, ssl=tls, ssl_handshake_timeout=patience
+    begin = loop.create_unix_server if opened.family == socket.AF_UNIX else loop.create_server
+    patience = (None, None) if tls is None else (handshake_seconds, GOODBYE_SECONDS)
+    return await begin(
+        protocol,
+        sock=opened,
+        backlog=BACKLOG,
+        ssl=tls,
+        ssl_handshake_timeout=patience[0],
+        ssl_shutdown_timeout=patience[1],
     )
 
 

@@ -30,10 +30,10 @@ def waiting_bytes(transport: asyncio.Transport) -> int:
     """How much the other side has not taken, in bytes: 0, or what is in the transport and what is in the kernel.
 
     The transport's share alone stands still for up to a megabyte: the kernel asks for more only when a third of its own
-    room is free.
+    room is free. Over TLS it tells nothing of what is encrypted already, so that the kernel's is always asked for.
     """
     waiting = transport.get_write_buffer_size()
-    client = transport.get_extra_info("socket") if waiting else None
+    client = transport.get_extra_info("socket") if waiting or transport.get_extra_info("sslcontext") else None
     if client is not None:
         with contextlib.suppress(OSError):
             waiting += struct.unpack("i", fcntl.ioctl(client.fileno(), termios.TIOCOUTQ, bytes(4)))[0]
