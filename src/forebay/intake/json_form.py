@@ -21,6 +21,7 @@ from forebay.intake.splice import Edit, EditPoints, usage_edit
 COMMON = frozenset(["model", "stream", "stream_options", "max_tokens", "max_completion_tokens", "n", *SALTS])
 # vLLM's way to give one request other resolutions or frame rates.
 _PROCESSOR_KEYS = ("mm_processor_kwargs", "media_io_kwargs")
+_RARE = frozenset([*_PROCESSOR_KEYS, *SALTS])
 _TEXT = msgspec.json.Decoder(str)
 _FLAG = msgspec.json.Decoder(bool)
 _NUMBER = msgspec.json.Decoder(int)
@@ -70,7 +71,8 @@ class JsonForm:
         settings = incoming.settings
         members = members_of(skeleton, self.sensitive, settings)
         model = _model(members, skeleton)
-        overridden = any(members.raw(key) for key in _PROCESSOR_KEYS)
+        rare = members.holds_any(_RARE)
+        overridden = rare and any(members.raw(key) for key in _PROCESSOR_KEYS)
         media = MediaReader(incoming.family_of(model), settings, skeleton, overridden=overridden)
         prompt = Prompt(media, skeleton, settings)
         self.read(members, prompt)
@@ -91,7 +93,7 @@ class JsonForm:
         if seat is not None:
             edit = Edit(*self._span(members, skeleton, self.goes_on), msgspec.json.encode(seat.engine_id))
             edits = msgspec.structs.replace(edits, always=(*edits.always, edit))
-        if not settings.trust_cache_keys:
+        if (rare or prompt.uuids) and not settings.trust_cache_keys:
             edits = _with_own_keys(edits, members, skeleton, prompt, incoming.tenant)
         prefix = prompt.prefix()
         needs = needs_of(self.api)
@@ -162,7 +164,7 @@ def _with_own_keys(
     edits: EditPoints, members: Members, skeleton: Skeleton, prompt: Prompt, tenant: str
 ) -> EditPoints:
     """With the keys for an engine's caches made the tenant's own."""
-    own = salt_edits(members, skeleton, tenant) if any(key in members for key in SALTS) else []
+    own = salt_edits(members, skeleton, tenant)
     if prompt.uuids:
         own += uuid_edits(members, skeleton, prompt.uuids)
     return msgspec.structs.replace(edits, always=(*edits.always, *own)) if own else edits

@@ -78,6 +78,10 @@ class Members:
         raw = self._raws.get(key)
         return b"" if raw is None or raw == _NULL else bytes(raw)
 
+    def holds_any(self, keys: frozenset[str]) -> bool:
+        """Whether one of `keys` is present."""
+        return not keys.isdisjoint(self._raws)
+
     def __contains__(self, key: str) -> bool:
         return key in self._raws
 

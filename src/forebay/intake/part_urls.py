@@ -19,8 +19,9 @@ _KEYS = frozenset(
 _TEXT_KEYS = frozenset(["citations", "annotations"])
 _TEXT_KINDS = frozenset(["tool_use", "server_tool_use", "mcp_tool_use", "web_search_result"])
 _ADDRESS = re.compile(r"[\x00-\x20]*(?:[a-z][a-z0-9+.-]*:[/\\]|(?:https?|ftp|file):|[/\\]{2})", re.IGNORECASE)
-# Bytes without which no string of a document is an address.
+# Bytes without which no string of a document is an address. Most documents without a slash need no search for them.
 _HINT = re.compile(rb"[:/\\][/\\]|\\u00|(?:http|https|ftp|file):", re.IGNORECASE)
+_SCHEMES = (b"http:", b"https:", b"ftp:", b"file:")
 
 
 def check_part_urls(content: bytes, settings: MediaUrlSettings, path: str) -> None:
@@ -28,11 +29,18 @@ def check_part_urls(content: bytes, settings: MediaUrlSettings, path: str) -> No
 
     Raises a Refusal that names the part by its index below `path`.
     """
-    if not _HINT.search(content):
+    if not _hints(content):
         return
     parts = msgspec.json.decode(content)
     for index, part in enumerate(parts if isinstance(parts, list) else ()):
         _check(part, settings, f"{path}[{index}]", keyed=False)
+
+
+def _hints(content: bytes) -> bool:
+    if b"/" in content or b"\\" in content:
+        return _HINT.search(content) is not None
+    lowered = content.lower()
+    return any(scheme in lowered for scheme in _SCHEMES)
 
 
 def _check(value: Any, settings: MediaUrlSettings, place: str, *, keyed: bool) -> None:
