@@ -1,6 +1,7 @@
 """The admin port: metrics, readiness, endpoints, decisions, and draining an endpoint. Never public."""
 
 import asyncio
+import logging
 import urllib.parse
 from collections.abc import Callable, Coroutine
 from typing import Protocol
@@ -11,6 +12,8 @@ from forebay.domain.request import Api
 from forebay.gateway.answers import send_error, send_json
 from forebay.gateway.http1.message import ReplyWriter, Request
 from forebay.gateway.plans import Reload
+
+log = logging.getLogger(__name__)
 
 ENDPOINTS = "/forebay/endpoints"
 RELOAD = "/forebay/reload"
@@ -44,8 +47,8 @@ class Operations(Protocol):
         """The last requests' decisions, newest first."""
         ...
 
-    def drain_endpoint(self, name: str, *, draining: bool) -> bool:
-        """Empty an endpoint by name, or take it back. False when there is none of that name."""
+    async def drain_endpoint(self, name: str, *, draining: bool) -> bool:
+        """Empty an endpoint by name, or take it back; done when every worker knows. False when there is none of that name."""
         ...
 
     async def reload(self) -> Reload:
@@ -86,21 +89,27 @@ class Admin:
         """Answer a page, as soon as those who know have told; or `POST /forebay/endpoints/<name>/drain` or `.../undrain`."""
         page = self._reload if request.path == RELOAD else self._page(request.path)
         if (request.method == "POST") != (request.path == RELOAD) or page is None:
-            self._post(request, reply)
-            return
-        task = asyncio.get_running_loop().create_task(page(request, reply))
+            page = self._post
+        task = asyncio.get_running_loop().create_task(self._answer(page, request, reply))
         self._answering.add(task)
         task.add_done_callback(self._answering.discard)
+
+    async def _answer(self, page: Page, request: Request, reply: ReplyWriter) -> None:
+        try:
+            await page(request, reply)
+        except Exception:
+            log.exception("the admin port could not answer %s", request.path)
+            send_error(reply, Api.CHAT, 500, "internal-error", "a fault of the gateway; see its log")
 
     def _page(self, path: str) -> Page | None:
         return self._decision if path.startswith(DECISIONS) else self._pages.get(path)
 
-    def _post(self, request: Request, reply: ReplyWriter) -> None:
+    async def _post(self, request: Request, reply: ReplyWriter) -> None:
         name, _, verb = urllib.parse.unquote(request.path.removeprefix(ENDPOINTS + "/")).rpartition("/")
         if not request.path.startswith(ENDPOINTS + "/") or verb not in {"drain", "undrain"}:
             known = f"POST {ENDPOINTS}/<name>/drain or .../undrain, or {RELOAD}"
             send_error(reply, Api.CHAT, 404, "unknown-path", known)
-        elif self._operations.drain_endpoint(name, draining=verb == "drain"):
+        elif await self._operations.drain_endpoint(name, draining=verb == "drain"):
             send_json(reply, {"endpoint": name, "draining": verb == "drain"})
         else:
             send_error(

@@ -101,6 +101,10 @@ class Crew:
         """How each is."""
         return await asyncio.gather(*(hand.state() for hand in self.hands))
 
+    async def caught_up(self) -> None:
+        """Wait until all have heard what they were told, but for one that does not answer: messages are heard in order."""
+        await self.states()
+
     async def fleet(self) -> Fleet | None:
         """The endpoints as the first that answers believes them to be: but for a moment, all believe the same."""
         for hand in self.hands:

@@ -110,7 +110,7 @@ class Station(Worker):
         """The last requests' decisions, newest first."""
         return self.desk.latest(limit)
 
-    def drain_endpoint(self, name: str, *, draining: bool, limit_seconds: float | None = None) -> bool:
+    async def drain_endpoint(self, name: str, *, draining: bool, limit_seconds: float | None = None) -> bool:
         """Empty an endpoint by name, or take it back. False when there is none of that name."""
         limit = self.assembly.file.drain.endpoint_limit_seconds if limit_seconds is None else limit_seconds
         for endpoint in self.assembly.endpoints():

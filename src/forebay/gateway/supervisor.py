@@ -154,18 +154,23 @@ class Supervisor:
         """The last requests' decisions, newest first."""
         return {"at_us": monotonic_us(), "requests": await self.crew.latest(limit)}
 
-    def drain_endpoint(self, name: str, *, draining: bool, limit_seconds: float | None = None) -> bool:
-        """Empty an endpoint by name, or take it back. False when there is none of that name."""
+    async def drain_endpoint(
+        self, name: str, *, draining: bool, limit_seconds: float | None = None
+    ) -> bool:
+        """Empty an endpoint by name, or take it back; done when every worker knows. False when there is none of that name."""
         limit = self.assembly.file.drain.endpoint_limit_seconds if limit_seconds is None else limit_seconds
         for endpoint in self.assembly.endpoints():
             if endpoint.name == name:
                 self.crew.drain_slot(endpoint.slot, draining=draining, limit_seconds=limit)
+                await self.crew.caught_up()
                 return True
         return False
 
     async def reload(self) -> Reload:
-        """Live by the configuration as it stands now, or say why not."""
-        return await self.plans.reload()
+        """Live by the configuration as it stands now, or say why not; done when every worker does."""
+        done = await self.plans.reload()
+        await self.crew.caught_up()
+        return done
 
     # --- inside
 
