@@ -154,9 +154,7 @@ class Supervisor:
         """The last requests' decisions, newest first."""
         return {"at_us": monotonic_us(), "requests": await self.crew.latest(limit)}
 
-    async def drain_endpoint(
-        self, name: str, *, draining: bool, limit_seconds: float | None = None
-    ) -> bool:
+    async def drain_endpoint(self, name: str, *, draining: bool, limit_seconds: float | None = None) -> bool:
         """Empty an endpoint by name, or take it back; done when every worker knows. False when there is none of that name."""
         limit = self.assembly.file.drain.endpoint_limit_seconds if limit_seconds is None else limit_seconds
         for endpoint in self.assembly.endpoints():
