@@ -1,4 +1,4 @@
-"""The public kit: transcripts, time, builders, modelled and scripted engines."""
+"""The public kit: transcripts, time, builders, scripted engines, a live gateway."""
 
 import asyncio
 
@@ -11,13 +11,9 @@ from forebay.domain.outcome import Attempt, Usage
 from forebay.testing import VirtualClock, play
 from forebay.testing.asks import chat
 from forebay.testing.build import conductor, request
-from forebay.testing.engines import scenes
 from forebay.testing.live import LiveGateway
 from forebay.testing.modelled import ModelledEngine
 from forebay.testing.scripted import Close, Pause, Reset, ScriptedEngine, reply, stream_head
-from forebay.testing.timing import EngineModel
-
-CHAT = "/v1/chat/completions"
 
 
 def test_a_playbook_notices_what_was_not_expected():
@@ -44,49 +40,6 @@ def test_virtual_time_only_goes_on():
     assert clock.advance(seconds=1.5, us=2) == clock() == 1_500_007
     with pytest.raises(ValueError, match="cannot go back"):
         clock.advance(us=-1)
-
-
-def test_an_engine_model_adds_up():
-    model = EngineModel(encode_us_per_patch=2, prefill_us_per_token=3, step_us=10, step_us_per_sequence=1)
-    assert model.prompt_us(5, 7) == 31
-    assert model.decode_step_us(4) == 13
-
-
-async def post(url, body):
-    async with aiohttp.ClientSession() as session, session.post(url + CHAT, json=body) as response:
-        return response.status, await response.read()
-
-
-async def test_a_modelled_engine_speaks_vllms_api_and_counts():
-    async with ModelledEngine(speed=1000) as engine:
-        ask = chat("x", "hello there", scenes.picture(width=280, height=140), model="m", max_tokens=3)
-        status, body = await post(engine.url, ask.body)
-        assert status == 200
-        assert b'"prompt_tokens": 54' in body  # 50 cells, two marks, two words
-        assert b"so it is" in body
-        status, body = await post(
-            engine.url, ask.body | {"stream": True, "stream_options": {"include_usage": True}}
-        )
-        assert body.count(b"data: ") == 7
-        assert body.endswith(b"data: [DONE]\n\n")
-        sound = {"type": "input_audio", "input_audio": {"data": "AAAA", "format": "wav"}}
-        assert engine.prompt([{"content": [sound]}]) == (1, 0)
-        assert (engine.served, engine.running, engine.waiting, engine.kv_tokens) == (2, 0, 0, 0)
-
-
-async def test_decodes_wait_while_a_prompt_is_worked_on():
-    model = EngineModel(prefill_us_per_token=1_000, step_us=1_000, slots=2)
-    async with ModelledEngine(engine=model) as engine, aiohttp.ClientSession() as session:
-        words = {"model": "m", "messages": [{"role": "user", "content": "x" * 400}], "max_tokens": 40}
-        asks = [asyncio.create_task(session.post(engine.url + CHAT, json=words)) for _ in range(3)]
-        await asyncio.sleep(0.05)
-        async with session.get(engine.url + "/metrics") as response:
-            text = await response.text()
-        assert 'vllm:num_requests_running{engine="0",model_name="m"} 2.0' in text
-        assert 'vllm:num_requests_waiting{engine="0",model_name="m"} 1.0' in text
-        for each in await asyncio.gather(*asks):
-            assert each.status == 200
-            each.release()
 
 
 async def test_a_scripted_engine_follows_to_the_byte():
