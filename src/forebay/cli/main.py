@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from forebay import __version__
 
-COMMANDS = ("serve", "check", "demo", "explain", "replay", "top", "bench", "completion")
+COMMANDS = ("serve", "check", "demo", "explain", "replay", "top", "simulate", "bench", "completion")
 
 
 def build_parser(commands: Sequence[str] = COMMANDS) -> argparse.ArgumentParser:
