@@ -1,5 +1,7 @@
 """The table of forms."""
 
+from pathlib import Path
+
 from forebay.domain.request import Api
 from forebay.intake.forms import ABILITIES, FORM_OF, FORMS, PATHS, route
 
@@ -15,6 +17,11 @@ def test_no_two_forms_share_a_route():
     routes = [pair for form in FORMS for pair in form.routes]
     assert len(routes) == len(set(routes))
     assert {path for _, path in routes} == set(PATHS)
+
+
+def test_every_path_is_in_the_reference():
+    page = (Path(__file__).parents[2] / "docs/reference/http-api.md").read_text(encoding="utf-8")
+    assert [path for path in PATHS if f"`{path}`" not in page] == []
 
 
 def test_other_paths_lead_nowhere():
