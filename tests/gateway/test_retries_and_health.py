@@ -391,6 +391,8 @@ class TestP29Breaker:
             ScriptedEngine(lambda _: [answer()] if well else failure) as engine,
             LiveGateway(pools=pools(engine), clock=clock) as gateway,
         ):
+            # The clock stands: there is one probe, and what it found must not come after the failures.
+            await eventually(lambda: gateway.station.rows()[0].view, 30)
             for _ in range(5):
                 assert (await gateway.post(chat())).status in {502, 408}
             got = await gateway.post(chat())
