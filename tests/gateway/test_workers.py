@@ -309,8 +309,14 @@ async def answers(gateway, path, good):
     return good(await gateway.get(path, admin=True))
 
 
+async def counted(gateway, count):
+    """Whether so many whole requests are counted."""
+    return await metric(gateway, "forebay_requests_total", ending="finished") == count
+
+
 async def test_a_worker_that_hangs_holds_up_nobody(monkeypatch):
     monkeypatch.setattr("forebay.gateway.hand.ANSWER_SECONDS", 0.2)
+    monkeypatch.setattr("forebay.gateway.crew.LOOK_SECONDS", 0.05)
     async with (
         ScriptedEngine(ok) as engine,
         LiveGateway(pools=pools(engine), workers=2, eyes={"scrape_seconds": 0.05}) as gateway,
@@ -338,6 +344,13 @@ async def test_a_worker_that_hangs_holds_up_nobody(monkeypatch):
             os.kill(hand.pid, signal.SIGCONT)
         await eventually(hand.fleet)
         assert hand.restarts == 0
+        # One that hangs for good is ended, and replaced.
+        monkeypatch.setattr("forebay.gateway.hand.SILENCE_SECONDS", 1.0)
+        os.kill(hand.pid, signal.SIGSTOP)
+        await eventually(lambda: hand.restarts == 1)
+        monkeypatch.setattr("forebay.gateway.hand.SILENCE_SECONDS", 1000.0)
+        await eventually(hand.fleet)
+        await eventually(lambda: counted(gateway, 8))
 
 
 async def test_a_worker_that_cannot_begin_is_tried_again_later_each_time(monkeypatch):

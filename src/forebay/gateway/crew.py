@@ -14,6 +14,8 @@ from forebay.telemetry.worker_families import WorkerStatus
 
 # A worker is there within a second of a quiet core, most of it Python's imports.
 START_SECONDS = 60.0
+# What a worker has counted since it was last asked is lost with it.
+LOOK_SECONDS = 5.0
 
 
 class Crew:
@@ -31,12 +33,14 @@ class Crew:
         self._widen(assembly)
         self.hands = [Hand(number, self._beginner(number), self._died) for number in range(len(listeners))]
         self._tasks: list[asyncio.Task[None]] = []
+        self._looking: asyncio.Task[None] | None = None
 
     # --- life
 
     async def start(self) -> None:
         """Start all workers, and wait until each takes connections. Raises OSError when one never does."""
         self._tasks = [asyncio.create_task(hand.run(), name=f"worker {hand.number}") for hand in self.hands]
+        self._looking = asyncio.create_task(self._look_after(), name="look after workers")
         try:
             async with asyncio.timeout(START_SECONDS):
                 await asyncio.gather(*(hand.serving.wait() for hand in self.hands))
@@ -54,6 +58,9 @@ class Crew:
 
     async def stop(self) -> None:
         """End all now."""
+        if self._looking is not None:
+            self._looking.cancel()
+            await asyncio.gather(self._looking, return_exceptions=True)
         for hand in self.hands:
             hand.kill()
         await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -166,6 +173,14 @@ class Crew:
             )
 
         return begin
+
+    async def _look_after(self) -> None:
+        """Ask each how it is, so that its counts are known should it die, and end those that answer no more."""
+        while True:
+            await asyncio.sleep(LOOK_SECONDS)
+            await self.states()
+            for hand in self.hands:
+                hand.end_if_silent()
 
     def _died(self, number: int) -> None:
         self._ledger.clear(number, self._width)

@@ -46,6 +46,9 @@ LONG_SECONDS = 10.0
 # A worker is busy for 5 ms with a large body. One that has not answered by then is told of by what it said last.
 ANSWER_SECONDS = 2.0
 
+# Nothing on a worker's loop takes longer than some milliseconds. One that has not turned for so long never will.
+SILENCE_SECONDS = 30.0
+
 Question = AskState | AskFleet | AskStory | AskLatest
 Answer = TypeVar("Answer", State, Fleet, Story)
 
@@ -63,6 +66,7 @@ class Hand:
         self.serving = asyncio.Event()
         self.ended = asyncio.Event()
         self.pid = 0
+        self._answered_at = 0.0
         self._silent = asyncio.Event()
         self._begin = begin
         self._died = died
@@ -168,6 +172,16 @@ class Hand:
     def kill(self) -> None:
         """End now."""
         self._leaving = True
+        self._end()
+
+    def end_if_silent(self) -> None:
+        """End a process whose loop has stood still for SILENCE_SECONDS: its clients wait in vain, and another can serve."""
+        silent = time.monotonic() - self._answered_at
+        if self.serving.is_set() and silent > SILENCE_SECONDS:
+            log.error("worker %d has not answered for %.0f s, and is ended", self.number, silent)
+            self._end()
+
+    def _end(self) -> None:
         if self._process is not None:
             with contextlib.suppress(ProcessLookupError):
                 self._process.kill()
@@ -234,6 +248,7 @@ class Hand:
 
     def _received(self, data: bytes) -> None:
         message = decode_up(data)
+        self._answered_at = time.monotonic()
         if isinstance(message, Living):
             self.version = message.version
             self.serving.set()
