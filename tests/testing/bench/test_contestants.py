@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 import yaml
 
-from forebay.cli import bench
+from forebay.cli import bench_router
 from forebay.testing.bench import install
 from forebay.testing.bench.contestants import CONTESTANTS, Site
 from forebay.testing.bench.contestants.direct import Direct
@@ -30,7 +30,7 @@ def site(tmp_path):
 def test_names_are_unique_and_direct_starts_nothing(site):
     names = [one.name for one in CONTESTANTS]
     assert len(set(names)) == len(names)
-    assert tuple(names) == bench._NAMES
+    assert tuple(names) == bench_router._NAMES
     direct = Direct()
     direct.install()
     assert direct.version()

@@ -4,7 +4,7 @@ import argparse
 
 import pytest
 
-from forebay.cli import bench
+from forebay.cli import bench, bench_router
 from forebay.testing.bench import contestants, plot, run
 from forebay.testing.bench.jobs import Result
 from forebay.testing.bench.results import CaseFacts, Report, Sample
@@ -47,14 +47,14 @@ def asked(monkeypatch):
 
 
 def test_a_quick_run_writes_its_files(asked, tmp_path, capsys):
-    assert bench.run(parse("--quick", "--out", str(tmp_path / "new"))) == 0
+    assert bench_router.run(parse("--quick", "--out", str(tmp_path / "new"))) == 0
     assert sorted(path.name for path in (tmp_path / "new").iterdir()) == [
         "router.json",
         "router.png",
         "router.txt",
     ]
     assert "CPU of the router" in capsys.readouterr().out
-    assert asked["contestants"] == list(bench._NAMES)
+    assert asked["contestants"] == list(bench_router._NAMES)
     assert (asked["plan"].name, asked["plan"].rounds) == ("quick", 3)
 
 
@@ -69,7 +69,7 @@ def test_options_shape_the_plan(asked, tmp_path):
         "--streams",
         "0",
     )
-    assert bench.run(parse(*arguments, "--out", str(tmp_path))) == 0
+    assert bench_router.run(parse(*arguments, "--out", str(tmp_path))) == 0
     plan = asked["plan"]
     assert (plan.name, plan.rounds, plan.open_streams) == ("full", 2, 0)
     assert [case.name for case in plan.cases] == ["text-1kb", "latency"]
@@ -78,12 +78,12 @@ def test_options_shape_the_plan(asked, tmp_path):
 
 def test_a_wrong_answer_fails_the_run(asked, tmp_path):
     asked["report"] = report(wrong=1)
-    assert bench.run(parse("--quick", "--out", str(tmp_path))) == 1
+    assert bench_router.run(parse("--quick", "--out", str(tmp_path))) == 1
 
 
 def test_a_router_that_does_not_start_fails_the_run(asked, tmp_path, capsys):
     asked["report"] = RuntimeError("nginx ended with status 1")
-    assert bench.run(parse("--quick", "--out", str(tmp_path))) == 1
+    assert bench_router.run(parse("--quick", "--out", str(tmp_path))) == 1
     assert "nginx ended with status 1" in capsys.readouterr().err
 
 
@@ -92,13 +92,13 @@ def test_without_matplotlib_there_is_no_picture(asked, tmp_path, monkeypatch, ca
         raise ModuleNotFoundError
 
     monkeypatch.setattr(plot, "draw", draw)
-    assert bench.run(parse("--out", str(tmp_path))) == 0
+    assert bench_router.run(parse("--out", str(tmp_path))) == 0
     assert "matplotlib" in capsys.readouterr().err
     assert not (tmp_path / "router.png").exists()
 
 
 def test_unknown_cases_are_refused(asked, capsys):
-    assert bench.run(parse("--cases", "speed")) == 2
+    assert bench_router.run(parse("--cases", "speed")) == 2
     assert "text-1kb" in capsys.readouterr().err
     assert "plan" not in asked
 
@@ -110,8 +110,8 @@ def test_wrong_options_are_refused(arguments):
 
 
 def test_other_systems_are_refused(monkeypatch, capsys):
-    monkeypatch.setattr(bench.sys, "platform", "darwin")
-    assert bench.run(parse()) == 2
+    monkeypatch.setattr(bench_router.sys, "platform", "darwin")
+    assert bench_router.run(parse()) == 2
     assert "Linux" in capsys.readouterr().err
 
 
@@ -130,6 +130,6 @@ def test_missing_peers_are_installed_when_asked(asked, tmp_path, monkeypatch, ca
 
     peers = [Peer("direct", "1"), Peer("nginx", "", PermissionError("needs root")), Peer("vllm-router", "")]
     monkeypatch.setattr(contestants, "CONTESTANTS", peers)
-    assert bench.run(parse("--install", "--out", str(tmp_path))) == 0
+    assert bench_router.run(parse("--install", "--out", str(tmp_path))) == 0
     assert [peer.installed for peer in peers] == [False, False, True]
     assert "nginx could not be installed: needs root" in capsys.readouterr().err
