@@ -161,16 +161,71 @@ def test_a_silent_reply_behind_a_stream_waits_for_the_streams_first_token():
     assert beliefs.row(0).decoding == 2
 
 
-def test_speed_is_learned_from_attempts_with_nothing_in_front():
+def test_speed_is_learned_from_the_time_that_each_prompt_was_worked_on():
+    beliefs = beliefs_of(1)
+    e = beliefs.row(0)
+    for key in "abc":
+        beliefs.dispatched(0, key, COST, DEMAND, 0)
+    beliefs.first_token(0, "a", 40_000)
+    assert e.prefill_us_per_token == pytest.approx(20.0)  # another may have been in the same step
+    beliefs.first_token(0, "b", 120_000)
+    assert e.prefill_us_per_token == pytest.approx(40.0)
+    assert e.encode_us_per_patch == pytest.approx(6.0)
+    beliefs.first_token(0, "c", 220_000)
+    # Its price was told before anything was learned: 220,000 us for 60,000 in all.
+    assert e.prefill_us_per_token == pytest.approx(20.0 * 110 / 30, rel=0.5)
+
+
+def test_the_time_after_a_cancelled_prompt_teaches_nothing():
+    beliefs = beliefs_of(1)
+    for key in "ab":
+        beliefs.dispatched(0, key, COST, DEMAND, 0)
+    beliefs.ended(0, "a", 10_000)
+    beliefs.first_token(0, "b", 9 * S)
+    assert beliefs.row(0).prefill_us_per_token == 20.0
+
+
+def test_a_prompt_out_of_turn_teaches_nothing():
+    beliefs = beliefs_of(1)
+    for key in "ab":
+        beliefs.dispatched(0, key, COST, DEMAND, 0)
+    beliefs.first_token(0, "b", 9 * S)
+    assert beliefs.row(0).prefill_us_per_token == 20.0
+
+
+def test_a_step_is_learned_from_whole_answers_less_the_prompts_among_them():
     beliefs = beliefs_of(1)
     e = beliefs.row(0)
     beliefs.dispatched(0, "a", COST, DEMAND, 0)
-    beliefs.dispatched(0, "behind", COST, DEMAND, 0)
-    beliefs.first_token(0, "a", 40_000)
-    assert e.prefill_us_per_token == pytest.approx(40.0)
-    assert e.encode_us_per_patch == pytest.approx(6.0)
-    beliefs.first_token(0, "behind", 9 * S)
-    assert e.prefill_us_per_token == pytest.approx(40.0)
+    beliefs.first_token(0, "a", 20_000)
+    beliefs.dispatched(0, "b", COST, DEMAND, 500_000)
+    beliefs.first_token(0, "b", 520_000)
+    nominal_us = 8_000 + 100 * CAPACITY.decode_us_per_kv_token
+    # 101 tokens after the first, one of them beside b's prompt.
+    beliefs.ended(0, "a", round(20_000 + 20_000 + 100 * 3 * nominal_us), tokens=102)
+    assert e.decode_us_per_token == pytest.approx(3 * 8_000, rel=0.02)
+    assert e.decode_us_per_kv_token == pytest.approx(3 * CAPACITY.decode_us_per_kv_token, rel=0.02)
+    assert e.prefill_us_per_token == pytest.approx(20.0)
+
+
+@pytest.mark.parametrize(("tokens", "streamed"), [(0, True), (5, True), (102, False)])
+def test_an_answer_that_is_short_or_not_told_teaches_no_step(tokens, streamed):
+    beliefs = beliefs_of(1)
+    beliefs.dispatched(0, "a", COST, DEMAND, 0, streamed=streamed)
+    beliefs.first_token(0, "a", 20_000)
+    beliefs.ended(0, "a", 9 * S, tokens=tokens)
+    assert beliefs.row(0).decode_us_per_token == 8_000.0
+
+
+def test_an_answer_among_many_prompts_teaches_no_step():
+    beliefs = beliefs_of(1)
+    beliefs.dispatched(0, "a", COST, DEMAND, 0)
+    beliefs.first_token(0, "a", 20_000)
+    beliefs.dispatched(0, "b", COST, DEMAND, 20_000)
+    beliefs.first_token(0, "b", 9 * S)
+    before = beliefs.row(0).decode_us_per_token
+    beliefs.ended(0, "a", 10 * S, tokens=200)
+    assert beliefs.row(0).decode_us_per_token == before
 
 
 def test_speed_is_not_learned_behind_strangers():
@@ -442,8 +497,8 @@ def test_what_one_has_shown_is_presumed_of_those_alike_that_were_never_tried(cou
     beliefs.dispatched(1, "b", Cost(encode_us=250.0, prefill_us=750.0, decode_us=80_000.0), DEMAND, 0)
     beliefs.first_token(1, "b", 40_000)
     assert beliefs.row(1).prefill_us_per_token == pytest.approx(40.0)
-    # The mean of logarithms: a twentieth and twice make a third of the declared time.
-    assert beliefs.row(count + 1).prefill_us_per_token == pytest.approx(20.0 * (0.05 * 2.0) ** 0.5)
+    # 41,000 us in all, of 40,000 as declared.
+    assert beliefs.row(count + 1).prefill_us_per_token == pytest.approx(20.0 * 41 / 40)
     if beliefs.columns is not None:
         written = [float(value) for value in beliefs.columns.prefill_us_per_token]
         assert written == [row.prefill_us_per_token for row in beliefs.rows]

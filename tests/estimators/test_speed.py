@@ -29,8 +29,15 @@ def test_the_first_outcome_teaches_all():
     assert learned(16.0) == pytest.approx(16.0)
 
 
-def test_the_middle_is_geometric():
-    assert learned(4.0, 1 / 4) == pytest.approx(1.0)
+def test_what_one_has_too_much_the_next_one_lacks():
+    assert learned(1.9, 0.1) == pytest.approx(1.0)
+
+
+def test_large_work_tells_more():
+    speed = Speed()
+    speed.learn(9_000, 1_000)
+    speed.learn(9_000, 9_000)
+    assert speed.factor == pytest.approx(1.8)
 
 
 def test_a_change_is_followed_and_one_stray_hardly():

@@ -161,7 +161,8 @@ class Pool:
 
     def finished(self, journey: "Journey", usage: Usage, at: int) -> None:
         """The attempt ended well, and its usage teaches."""
-        self.beliefs.ended(journey.slot, journey.attempt, at)
+        told = usage.completion_tokens if usage.reported and _answers(journey.request) == 1 else 0
+        self.beliefs.ended(journey.slot, journey.attempt, at, told)
         if usage.completion_tokens:
             self.pace.answered(at - journey.arrived_at)
         self._breakers[journey.slot].succeeded(journey.attempt, at)

@@ -11,6 +11,7 @@ from forebay.estimators.capacity import Capacity
 from forebay.estimators.gaps import Gaps
 from forebay.estimators.rows import ANY_ABILITY, UNKNOWN, Row
 from forebay.estimators.speed import Speed
+from forebay.estimators.turns import Turns
 from forebay.estimators.work_share import share_after
 
 # What a fresh replica is given at once: Envoy's slow start has the same least weight of 10 %.
@@ -18,6 +19,10 @@ LEAST_RAMP = 0.1
 
 # The histogram speaks for itself from this many gaps on; until then the engine's own figure does, if it has one.
 GAPS_WANTED = 8
+
+# An answer teaches what a step takes from so many steps on, if a fair share of its time was not spent on prompts.
+LEAST_STEPS = 8
+LEAST_DECODE_SHARE = 0.2
 
 RAMP_FIELDS = ("ramp",)
 DECLARED_FIELDS = (
@@ -77,7 +82,9 @@ class Account:
         self.position = 0
         self.left_at = at
         self._capacity = capacity
-        self._speed = Speed()
+        self._prompts = Speed()
+        self._turns = Turns()
+        self._steps = Speed()
         self._gaps = Gaps()
         self._gaps_seen = 0
         self._view_gap_us = UNKNOWN
@@ -99,24 +106,22 @@ class Account:
         self._most_in_flight = declared.max_in_flight
         self._post_room()
         if endpoint.device != self.device:
-            self.device, self._capacity, self._speed = endpoint.device, capacity, Speed()
+            self.device, self._capacity = endpoint.device, capacity
+            self._prompts, self._turns, self._steps = Speed(), Turns(), Speed()
             self.post_rates()
 
     # --- own work
 
     def dispatched(self, key: Hashable, cost: Cost, demand: Demand, at: int, *, streamed: bool) -> None:
         """Open the attempt's account."""
-        peers = self.peers
         attempt = OpenAttempt(
             cost,
             demand,
             at,
-            alone=self.books.idle
-            and not self.row.waiting > 0
-            and (peers is None or peers.in_flight <= peers.decoding),
+            among_ours=self._among_ours(),
             # A whole reply without output tokens (an embedding) shows its end of work as a first token does.
             silent=not streamed and demand.expected_output_tokens > 0,
-            speed_factor=self._speed.factor,
+            speed_factor=self._prompts.factor,
         )
         self.books.opened(key, attempt)
         row = self.row
@@ -124,21 +129,31 @@ class Account:
         row.worked_at = float(at)
 
     def first_token(self, key: Hashable, at: int, common: Speed) -> bool:
-        """Move the account on, and learn from it if nothing of ours was in front and its time is the prompt's alone.
+        """Move the account on, and learn from it if its turn came and nobody else's work is in its time.
 
         `common` is the speed of all endpoints alike, and learns too. True when something was learned.
         """
         attempt = self.books.first_token(key, at)
-        if attempt is None or not attempt.alone or attempt.silent:
+        if attempt is None or attempt.silent or attempt.served_us is None:
             return False
-        for speed in (self._speed, common):
-            speed.learn(at - attempt.at, attempt.nominal_us)
+        if not attempt.among_ours or not self._among_ours():
+            return False
+        sample = self._turns.add(attempt.served_us, attempt.nominal_us, last=self.books.idle)
+        if sample is None:
+            return False
+        for speed in (self._prompts, common):
+            speed.learn(*sample)
         self.post_rates()
         return True
 
+    def _among_ours(self) -> bool:
+        """Whether nobody else's prompts are known to be there."""
+        peers = self.peers
+        return not self.row.foreign > 0 and (peers is None or peers.in_flight <= peers.decoding)
+
     def presume(self, common: Speed) -> bool:
         """Be as fast as endpoints alike, while nothing else is known. True if that changes the row."""
-        changes = common.known and self._speed.presume(common.factor)
+        changes = common.known and self._prompts.presume(common.factor)
         if changes:
             self.post_rates()
         return changes
@@ -151,10 +166,27 @@ class Account:
             self._gaps_seen += 1
             self.row.gap_p95_us = self._gap_p95_us()
 
-    def ended(self, key: Hashable, at: int) -> bool:
-        """Close the account. False when there is none."""
-        del at
-        return self.books.closed(key)
+    def ended(self, key: Hashable, at: int, tokens: int) -> bool:
+        """Close the account, and learn from an answer of so many tokens (0: not known). False when there is none."""
+        attempt = self.books.closed(key)
+        if attempt is None:
+            return False
+        if attempt.first_at and tokens and not attempt.silent:
+            self._learn_decode(attempt, at, tokens)
+        return True
+
+    def _learn_decode(self, attempt: OpenAttempt, at: int, tokens: int) -> None:
+        """Time that was not spent on prompts was spent on decode steps, each of which brought a token."""
+        books = self.books
+        elapsed_us = at - attempt.first_at
+        decode_us = elapsed_us - (books.prompts_us - attempt.prompts_us)
+        steps = tokens - 1 - (books.prompts - attempt.prompts)
+        if steps < LEAST_STEPS or decode_us < LEAST_DECODE_SHARE * elapsed_us:
+            return
+        capacity = self._capacity
+        nominal_us = capacity.decode_us_per_token + self.row.kv_tokens * capacity.decode_us_per_kv_token
+        self._steps.learn(decode_us, steps * nominal_us)
+        self.post_rates()
 
     def post(self) -> bool:
         """Bring the row's work up to the books and the peers. True if time alone will move the oldest own attempt on."""
@@ -221,11 +253,12 @@ class Account:
 
     def post_rates(self) -> None:
         """Bring the row's rates up to what was learned."""
-        row, factor = self.row, self._speed.factor
+        row, factor = self.row, self._prompts.factor
+        of_steps = self._steps.factor if self._steps.known else factor
         row.encode_us_per_patch = self._capacity.encode_us_per_patch * factor
         row.prefill_us_per_token = self._capacity.prefill_us_per_token * factor
-        row.decode_us_per_token = self._capacity.decode_us_per_token * factor
-        row.decode_us_per_kv_token = self._capacity.decode_us_per_kv_token * factor
+        row.decode_us_per_token = self._capacity.decode_us_per_token * of_steps
+        row.decode_us_per_kv_token = self._capacity.decode_us_per_kv_token * of_steps
 
     # --- what others tell
 

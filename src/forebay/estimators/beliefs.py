@@ -136,10 +136,13 @@ class Beliefs:
             account.progress(key, tokens, gap_us)
             self._worked(account)
 
-    def ended(self, slot: int, key: Hashable, at: int) -> bool:
-        """The attempt is over, however it ended. False, and nothing changes, when it was closed before."""
+    def ended(self, slot: int, key: Hashable, at: int, tokens: int = 0) -> bool:
+        """The attempt is over, however it ended. False, and nothing changes, when it was closed before.
+
+        `tokens` are those of one whole streamed answer, 0 for anything else.
+        """
         account = self._accounts.get(slot)
-        if account is None or not account.ended(key, at):
+        if account is None or not account.ended(key, at, tokens):
             return False
         self._worked(account)
         return True

@@ -7,12 +7,29 @@ from forebay.domain.request import Demand
 
 
 class OpenAttempt:
-    """One attempt in flight. `silent` ones (not streamed) show no first token until they are whole."""
+    """One attempt in flight. `silent` ones (not streamed) show no first token until they are whole.
 
-    __slots__ = ("alone", "at", "nominal_us", "prompt_tokens", "prompt_us", "silent", "streamed_tokens")
+    `among_ours` tells that nobody else's work was seen before it. From its first token on, `served_us` is how long its
+    prompt was worked on, None if that cannot be told, `first_at` when that was over, and `prompts_us` and `prompts`
+    what the endpoint had spent on prompts by then, and on how many.
+    """
+
+    __slots__ = (
+        "among_ours",
+        "at",
+        "first_at",
+        "nominal_us",
+        "prompt_tokens",
+        "prompt_us",
+        "prompts",
+        "prompts_us",
+        "served_us",
+        "silent",
+        "streamed_tokens",
+    )
 
     def __init__(
-        self, cost: Cost, demand: Demand, at: int, *, alone: bool, silent: bool, speed_factor: float
+        self, cost: Cost, demand: Demand, at: int, *, among_ours: bool, silent: bool, speed_factor: float
     ) -> None:
         prompt_us = cost.encode_us + cost.prefill_us
         self.prompt_us = round(prompt_us)
@@ -20,8 +37,12 @@ class OpenAttempt:
         self.prompt_tokens = demand.prompt_tokens
         self.streamed_tokens = 0
         self.at = at
-        self.alone = alone
+        self.among_ours = among_ours
         self.silent = silent
+        self.served_us: int | None = None
+        self.first_at = 0
+        self.prompts_us = 0
+        self.prompts = 0
 
 
 class Books:
@@ -33,12 +54,24 @@ class Books:
     A silent attempt is presumed to be past its first token once its priced work would be done, served in order.
     """
 
-    __slots__ = ("_before", "_past", "_progressed_at", "backlog_us", "kv_tokens")
+    __slots__ = (
+        "_before",
+        "_disturbed",
+        "_past",
+        "_progressed_at",
+        "backlog_us",
+        "kv_tokens",
+        "prompts",
+        "prompts_us",
+    )
 
     def __init__(self) -> None:
         self._before: dict[Hashable, OpenAttempt] = {}
         self._past: dict[Hashable, OpenAttempt] = {}
         self._progressed_at = 0
+        self._disturbed = False
+        self.prompts = 0  # first tokens seen, and how long the endpoint worked for them
+        self.prompts_us = 0
         self.backlog_us = 0
         self.kv_tokens = 0
 
@@ -72,12 +105,25 @@ class Books:
 
     def first_token(self, key: Hashable, at: int) -> OpenAttempt | None:
         """Move an account past its first token. None when it is not waiting for one."""
+        head = self.head
         attempt = self._before.pop(key, None)
         if attempt is not None:
             self.backlog_us -= attempt.prompt_us
+            if attempt is head:
+                self._serve(attempt, at)
             self._progressed_at = at
             self._past[key] = attempt
         return attempt
+
+    def _serve(self, attempt: OpenAttempt, at: int) -> None:
+        """It was its turn: the endpoint has worked on it since the first token before, or since it was sent."""
+        served_us = at - self.progressed_at(attempt)
+        self.prompts += 1
+        self.prompts_us += served_us
+        if not self._disturbed:
+            attempt.served_us = served_us
+        self._disturbed = False
+        attempt.first_at, attempt.prompts, attempt.prompts_us = at, self.prompts, self.prompts_us
 
     def progress(self, key: Hashable, tokens: int) -> None:
         """So many tokens have come in all. Fewer than before is ignored."""
@@ -86,17 +132,17 @@ class Books:
             self.kv_tokens += tokens - attempt.streamed_tokens
             attempt.streamed_tokens = tokens
 
-    def closed(self, key: Hashable) -> bool:
-        """End an account. False when there is none: a second close changes nothing."""
+    def closed(self, key: Hashable) -> OpenAttempt | None:
+        """End an account. None when there is none: a second close changes nothing."""
         attempt = self._before.pop(key, None)
         if attempt is not None:
             self.backlog_us -= attempt.prompt_us
+            self._disturbed = True  # what was done for it in vain is in the time of the next
         else:
             attempt = self._past.pop(key, None)
-        if attempt is None:
-            return False
-        self.kv_tokens -= attempt.prompt_tokens + attempt.streamed_tokens
-        return True
+        if attempt is not None:
+            self.kv_tokens -= attempt.prompt_tokens + attempt.streamed_tokens
+        return attempt
 
     def presume(self, at: int) -> bool:
         """Move silent attempts past their first token whose work would be done by now. True if any was."""

@@ -1,7 +1,5 @@
 """How fast an endpoint really is, beside what its declared device promises."""
 
-import math
-
 # A device may be mis-declared, or the model be far from the reference: a 650 K model on a CPU is 60 times as fast.
 SLOWEST = 64.0
 FASTEST = 1.0 / 64.0
@@ -13,28 +11,38 @@ LEAST_WEIGHT = 0.1
 WORTH_TELLING = 1.1
 
 
-class Speed:
-    """One factor per endpoint: real over nominal time, 1 until something was seen.
+# A stray outcome counts as at most so many times what is believed by then.
+MOST_TIMES = 3.0
+# From so many outcomes on there is a belief to be measured by.
+BELIEVED_FROM = 4
 
-    A mean of logarithms, so that twice as slow and twice as fast are the same distance, and one stray sample of ten
-    times the usual moves it by a quarter at most.
+
+class Speed:
+    """One factor: real over nominal time, 1 until something was seen.
+
+    The mean of real times over the mean of nominal ones, both decaying alike: large work tells more than small, and what
+    one outcome has too much of the next one lacks. A mean of ratios would count both as slow.
     """
 
-    __slots__ = ("_log", "_samples", "factor")
+    __slots__ = ("_nominal_us", "_observed_us", "_samples", "factor")
 
     def __init__(self) -> None:
         self.factor = 1.0
-        self._log = 0.0
+        self._observed_us = 0.0
+        self._nominal_us = 0.0
         self._samples = 0
 
     def learn(self, observed_us: float, nominal_us: float) -> None:
-        """An outcome: the time to first token of a request with nothing of ours in front, and its nominal price."""
+        """An outcome: how long work of that nominal price took."""
         if observed_us <= 0 or nominal_us <= 0:
             return
         self._samples += 1
-        ratio = min(max(observed_us / nominal_us, FASTEST), SLOWEST)
-        self._log += max(1.0 / self._samples, LEAST_WEIGHT) * (math.log(ratio) - self._log)
-        self.factor = math.exp(self._log)
+        if self._samples > BELIEVED_FROM:
+            observed_us = min(observed_us, MOST_TIMES * self.factor * nominal_us)
+        weight = max(1.0 / self._samples, LEAST_WEIGHT)
+        self._observed_us += weight * (observed_us - self._observed_us)
+        self._nominal_us += weight * (nominal_us - self._nominal_us)
+        self.factor = min(max(self._observed_us / self._nominal_us, FASTEST), SLOWEST)
 
     @property
     def known(self) -> bool:
