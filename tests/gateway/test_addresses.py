@@ -281,6 +281,23 @@ class TestHttps:
                 assert (await gateway.post(chat())).status == 200
             assert "tls.insecure" in caplog.text
 
+    async def test_engines_and_their_authority_may_change_together(self, tmp_path):
+        authority = Authority(tmp_path)
+        async with Elsewhere(ok, tls=authority.server("127.0.0.1")) as engine:
+            pools = pool({"url": engine.url}, tls={"ca_file": authority.ca_file})
+            async with LiveGateway(pools=pools, eyes=QUICK) as gateway:
+                assert (await gateway.post(chat())).status == 200
+                other = Authority(tmp_path)  # its certificate stands in the same file
+                engine.tls.load_cert_chain(*other.pair("127.0.0.1", stem="engine"))
+                assert (await gateway.reload()).status == 200
+                for task in tuple(engine._tasks):
+                    task.cancel()  # every connection must be opened anew
+                await eventually(lambda: not gateway.station.upstreams.idle_connections(engine.url), 30)
+                assert (await gateway.post(chat())).status == 200
+                seen = gateway.station.rows()[0].view
+                await eventually(lambda: gateway.station.rows()[0].view is not seen, 30)
+                assert gateway.station.rows()[0].view.reachable
+
     async def test_a_stream_over_tls_and_a_client_that_leaves(self, tmp_path):
         authority = Authority(tmp_path)
         async with StreamingElsewhere(tls=authority.server("127.0.0.1")) as engine:

@@ -59,7 +59,7 @@ def _name_the_rest(found: Found) -> None:
 
 
 async def _patiently(url: str, patience_seconds: float) -> Found:
-    async with open_session(url, None, lambda _host: ()) as session:
+    async with open_session(url, lambda _host: ()) as session:
         return await _asked(session, url, patience_seconds)
 
 

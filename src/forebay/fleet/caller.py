@@ -1,5 +1,6 @@
 """One small HTTP question to an endpoint, bounded in time and size."""
 
+import ssl
 from collections.abc import Callable
 from typing import Any, NamedTuple, Protocol
 from urllib.parse import urlsplit
@@ -51,6 +52,10 @@ class Caller(Protocol):
         ...
 
 
+def _system_authorities(_endpoint: Endpoint) -> ssl.SSLContext | None:
+    return None
+
+
 class HttpCaller:
     """A caller over a shared aiohttp session, to the port of the endpoint's address or to another one of its host.
 
@@ -64,8 +69,10 @@ class HttpCaller:
         timeout_seconds: float,
         credentials: Callable[[Endpoint], str | None],
         port: int = 0,
+        tls: Callable[[Endpoint], ssl.SSLContext | None] = _system_authorities,
     ) -> None:
         self._session = session
+        self._tls = tls
         self._endpoint = endpoint
         self._origin = _origin(endpoint.url, port)
         self._host = endpoint.host and f"{endpoint.host}:{urlsplit(self._origin).port}"
@@ -82,6 +89,7 @@ class HttpCaller:
                 headers=self._headers(body),
                 timeout=self._timeout,
                 allow_redirects=False,
+                ssl=self._tls(self._endpoint) or True,
                 server_hostname=self._endpoint.host or None,
             ) as response:
                 return await _whole(response)

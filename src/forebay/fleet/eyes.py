@@ -47,8 +47,8 @@ def _no_warning(_sentence: str) -> None:
 class Eyes:
     """Looks at every endpoint from `start` to `stop`, and calls `sink` with views that are new.
 
-    `credentials` gives the bearer key for an endpoint, asked anew for each question and never kept or logged; `tls` what it
-    is talked to with. `warn` takes sentences for an operator. `clock` is in microseconds. Use it as `async with Eyes(...)`,
+    `credentials` gives the bearer key for an endpoint, asked anew for each question and never kept or logged, and so is `tls`,
+    what it is talked to with. `warn` takes sentences for an operator. `clock` is in microseconds. Use it as `async with Eyes(...)`,
     or call start and stop.
     """
 
@@ -138,7 +138,7 @@ class Eyes:
     async def _run(self, endpoint: Endpoint) -> None:
         async with contextlib.AsyncExitStack() as stack:
             async with self._turn:  # a thousand endpoints that join at once would hold up the loop
-                session = open_session(endpoint.url, self._tls(endpoint), self._known_addresses)
+                session = open_session(endpoint.url, self._known_addresses)
                 watcher = self._watcher(endpoint, await stack.enter_async_context(session))
                 await self._look_now(endpoint, watcher)
             # From here on the endpoints are out of step, each at its own phase of the interval.
@@ -153,7 +153,7 @@ class Eyes:
         settings = self._settings
 
         def caller(timeout_seconds: float, port: int = 0) -> HttpCaller:
-            return HttpCaller(session, endpoint, timeout_seconds, self._credentials, port)
+            return HttpCaller(session, endpoint, timeout_seconds, self._credentials, port, self._tls)
 
         return Watcher(
             endpoint,

@@ -1,8 +1,7 @@
-"""The connections of one endpoint's eyes: over TCP, TLS or a Unix socket, at the addresses that its name has now."""
+"""The connections of one endpoint's eyes: over TCP or a Unix socket, at the addresses that its name has now."""
 
 import asyncio
 import socket
-import ssl
 from collections.abc import Callable
 
 import aiohttp
@@ -17,7 +16,7 @@ AddressesOf = Callable[[str], tuple[str, ...]]
 """The addresses that a name is known to have, empty where that is not known."""
 
 
-def open_session(url: str, tls: ssl.SSLContext | None, addresses_of: AddressesOf) -> aiohttp.ClientSession:
+def open_session(url: str, addresses_of: AddressesOf) -> aiohttp.ClientSession:
     """A session for the endpoint at `url` alone: what it keeps open ends with it."""
     path = socket_path(url)
     connector: aiohttp.BaseConnector
@@ -29,7 +28,6 @@ def open_session(url: str, tls: ssl.SSLContext | None, addresses_of: AddressesOf
             keepalive_timeout=KEEP_SECONDS,
             use_dns_cache=False,
             resolver=_Resolver(addresses_of),
-            ssl=tls or True,
         )
     return aiohttp.ClientSession(connector=connector, cookie_jar=aiohttp.DummyCookieJar())
 
