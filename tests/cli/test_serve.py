@@ -173,3 +173,37 @@ def test_addresses_and_a_file_are_too_much(file, engines, capsys):
     path, _, _ = file("off")
     assert main(["serve", *engines, "--config", str(path)]) == 2
     assert "give engine URLs, or --config FILE" in capsys.readouterr().err
+
+
+def test_several_workers_serve_as_one(file, while_it_serves, tmp_path):
+    log = tmp_path / "access.log"
+    path, listen, admin = file(str(log))
+
+    def visit():
+        answers = [post(f"http://{listen}/v1/chat/completions", HELLO) for _ in range(6)]
+        with urllib.request.urlopen(f"http://{admin}/metrics", timeout=30) as page:
+            return answers, page.read().decode()
+
+    status, (answers, metrics) = while_it_serves(
+        ["serve", "--config", str(path), "--workers", "2"], admin, visit
+    )
+    assert status == 0
+    assert {answer["model"] for answer in answers} == {"m"}
+    assert 'forebay_worker_up{worker="1"} 1.0' in metrics
+    assert 'forebay_requests_total{ending="finished",pool="m"} 6.0' in metrics
+    lines = [json.loads(line) for line in log.read_text().splitlines()]
+    assert [line["ending"] for line in lines] == ["finished"] * 6
+
+
+def test_workers_that_do_not_start_are_told(file, engines, capsys, monkeypatch):
+    monkeypatch.setattr("forebay.gateway.crew.START_SECONDS", 0.01)
+    path, _, _ = file("off")
+    assert main(["serve", "--config", str(path), "--workers", "2"]) == 2
+    assert "workers: the workers did not start within 0 s" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("workers", ["0", "257"])
+def test_a_number_of_workers_that_cannot_be_is_refused(file, workers, capsys):
+    path, _, _ = file("off")
+    assert main(["serve", "--config", str(path), "--workers", workers]) == 2
+    assert "workers" in capsys.readouterr().err

@@ -76,6 +76,9 @@ async def _serve(options: argparse.Namespace) -> int:
         stopping = _on_signals()
         try:
             await station.start()
+        except TimeoutError as error:
+            await station.stop()
+            raise ConfigError("workers", str(error), "the log above tells why") from None
         except OSError as error:
             await station.stop()
             raise ConfigError("listen/admin", str(error), "choose another address") from None

@@ -38,14 +38,14 @@ class Crew:
     # --- life
 
     async def start(self) -> None:
-        """Start all workers, and wait until each takes connections. Raises OSError when one never does."""
+        """Start all workers, and wait until each takes connections. Raises TimeoutError when one never does."""
         self._tasks = [asyncio.create_task(hand.run(), name=f"worker {hand.number}") for hand in self.hands]
         self._looking = asyncio.create_task(self._look_after(), name="look after workers")
         try:
             async with asyncio.timeout(START_SECONDS):
                 await asyncio.gather(*(hand.serving.wait() for hand in self.hands))
         except TimeoutError:
-            raise OSError(f"the workers did not start within {START_SECONDS:.0f} s") from None
+            raise TimeoutError(f"the workers did not start within {START_SECONDS:.0f} s") from None
 
     def leave(self) -> None:
         """All drain, and end."""
