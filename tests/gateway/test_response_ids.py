@@ -19,7 +19,7 @@ def refused(ids, sealed, tenant=""):
     return caught.value.message
 
 
-@given(st.text(min_size=1), st.sampled_from(HOMES), st.text())
+@given(st.text(min_size=1).filter(lambda text: text not in {".", ".."}), st.sampled_from(HOMES), st.text())
 def test_what_is_sealed_comes_back_in_every_process_with_the_key(engine_id, home, tenant):
     sealed = IDS.sealed(engine_id, home.slot, tenant)
     moved = ResponseIds(b"key", [Home(home.model, 99, home.url)])
@@ -44,6 +44,12 @@ def test_another_tenant_and_another_key_do_not_know_it():
     sealed = IDS.sealed("resp_1", 0, "one")
     refused(IDS, sealed, "two")
     refused(ResponseIds(b"other", HOMES), sealed, "one")
+
+
+@pytest.mark.parametrize("engine_id", [".", ".."])
+def test_ids_that_would_climb_out_of_their_path_are_unknown_though_they_are_sealed(engine_id):
+    ids = ResponseIds(b"", HOMES)  # without a key anyone can seal
+    refused(ids, ids.sealed(engine_id, 0, ""))
 
 
 def test_an_endpoint_that_left_is_told():

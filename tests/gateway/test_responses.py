@@ -140,6 +140,7 @@ async def test_what_goes_on_goes_where_it_was_made_through_any_gateway():
     [
         ("GET", "", "GET /v1/responses/resp_a1"),
         ("GET", "?include%5B%5D=x&stream=false", "GET /v1/responses/resp_a1?include%5B%5D=x&stream=false"),
+        ("GET", "?after=/cancel", "GET /v1/responses/resp_a1?after=/cancel"),
         ("DELETE", "", "DELETE /v1/responses/resp_a1"),
         ("POST", "/cancel", "POST /v1/responses/resp_a1/cancel"),
         ("GET", "/input_items?limit=2", "GET /v1/responses/resp_a1/input_items?limit=2"),

@@ -43,11 +43,11 @@ def _aimed(request: Request, understood: Understood) -> Request:
     """The head with the engine's own id in its path, where there is one."""
     if not understood.held_id:
         return request
-    prefix, _, rest = request.target.partition(f"{understood.request.api.value}/")
-    _, slash, behind = rest.partition("/")
-    query = "" if slash else "".join(rest.partition("?")[1:])
-    path = f"{prefix}{understood.request.api.value}/{understood.held_id}"
-    return msgspec.structs.replace(request, target=f"{path}{slash}{behind}{query}")
+    path, mark, query = request.target.partition("?")  # first of all: slashes of a query are no path
+    collection = f"{understood.request.api.value}/"
+    _, slash, behind = path.removeprefix(collection).partition("/")
+    aimed = f"{collection}{understood.held_id}{slash}{behind}{mark}{query}"
+    return msgspec.structs.replace(request, target=aimed)
 
 
 def _edits(understood: Understood, model: str, *, ask_usage: bool) -> list[Edit]:

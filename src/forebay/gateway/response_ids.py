@@ -11,6 +11,7 @@ tenant's ids are of no use to another. See decision 14.
 
 import base64
 import hashlib
+import hmac
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
@@ -21,6 +22,8 @@ from forebay.intake.refusal import Refusal
 _TAG_BYTES = 6
 # A guess hits with a chance of 2^-72.
 _SEAL_BYTES = 9
+# What would climb out of the path that it stands in.
+_NO_IDS = frozenset(["", ".", ".."])
 _SUFFIX_SIGNS = 1 + (_TAG_BYTES + _SEAL_BYTES) * 4 // 3
 
 
@@ -56,7 +59,8 @@ class ResponseIds:
         except ValueError:
             told = b""
         tag, seal = told[:_TAG_BYTES], told[_TAG_BYTES:]
-        if not engine_id or suffix[:1] != "_" or seal != self._seal(tag, tenant, engine_id):
+        whole = engine_id not in _NO_IDS and suffix[:1] == "_"
+        if not hmac.compare_digest(seal, self._seal(tag, tenant, engine_id)) or not whole:
             raise Refusal(404, "response_not_found", "there is no response of this id", param)
         home = self._homes.get(tag)
         if home is None:
