@@ -35,7 +35,7 @@ def read_head(lines: bytes, at: int) -> Head:
         raise broken("a part has no Content-Disposition of form-data", at)
     parameters = _parameters(disposition["parameters"], at)
     name = _text(parameters.get(b"name", b""), at)
-    if not name or b"name*" in parameters or len(name) > _MAX_NAME_CHARACTERS:
+    if not name or len(name) > _MAX_NAME_CHARACTERS:
         raise broken(f"a part needs one name of 1 to {_MAX_NAME_CHARACTERS} characters", at)
     is_file = b"filename" in parameters or b"filename*" in parameters
     return Head(name, is_file, fields.get(b"content-type", b"").decode("latin-1"))
@@ -62,6 +62,8 @@ def _parameters(text: bytes, at: int) -> dict[bytes, bytes]:
         if parameter is None or (parameter["quoted"] or b"").endswith(b"\\"):
             raise broken("a Content-Disposition cannot be read: a quote inside a name is written %22", at)
         key = parameter["key"].lower()
+        if b"*" in key and key != b"filename*":
+            raise broken("a parameter of Content-Disposition comes in pieces or in a coding of its own", at)
         if key in found:
             raise broken("a parameter of Content-Disposition comes twice", at)
         found[key] = parameter["token"] if parameter["quoted"] is None else parameter["quoted"]

@@ -28,6 +28,7 @@ _PARAMETER = re.compile(
     r"""(?:(?P<token>[!#$%&'*+.^_`|~0-9A-Za-z-]+)|"(?P<quoted>[^"\\\x00-\x1f\x7f]*)")[ \t]*"""
 )
 _BOUNDARY = re.compile(r"[0-9A-Za-z'()+_,./:=? -]{0,69}[0-9A-Za-z'()+_,./:=?-]")
+_CHARSETS = frozenset(["utf-8", "utf8"])
 _CRLF, _DASHES = b"\r\n", b"--"
 _BLANKS_AND_ENDS = frozenset(b" \t\r\n")
 _CR, _LF = b"\r\n"
@@ -52,11 +53,15 @@ def boundary_of(content_type: str) -> bytes:
     form = _FORM.fullmatch(content_type)
     if form is None:
         raise bad_request("invalid_content_type", "this path takes multipart/form-data")
-    boundary = _parameters(form["parameters"] or "").get("boundary", "")
+    parameters = _parameters(form["parameters"] or "")
+    boundary = parameters.get("boundary", "")
     if not _BOUNDARY.fullmatch(boundary):
         raise bad_request(
             "invalid_content_type", "multipart/form-data needs one boundary of 1 to 70 characters"
         )
+    # Some readers decode names and values by it, UTF-7 among others, and so find fields that were not read here.
+    if parameters.get("charset", "utf-8").lower() not in _CHARSETS:
+        raise bad_request("invalid_content_type", "the only charset of a form is utf-8")
     return boundary.encode()
 
 
@@ -127,7 +132,8 @@ def _parameters(text: str) -> dict[str, str]:
     at = 0
     while at < len(text):
         parameter = _PARAMETER.match(text, at)
-        if parameter is None or parameter["key"].lower() in found:
+        # With a star a name is told in pieces or in another coding (RFC 2231), which some readers put together.
+        if parameter is None or parameter["key"].lower() in found or "*" in parameter["key"]:
             return {}
         found[parameter["key"].lower()] = parameter["token"] or parameter["quoted"] or ""
         at = parameter.end()

@@ -21,6 +21,7 @@ def status_and_code(reply):
         pytest.param(GET + b"Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n", 400, id="cl-and-te"),
         pytest.param(GET + b"Content-Length: 5\r\nContent-Length: 5\r\n\r\nhello", 400, id="cl-twice"),
         pytest.param(GET + b"Content-Length: 5\r\nContent-Length: 6\r\n\r\nhello", 400, id="cl-different"),
+        pytest.param(GET + b"Content-Type: a/b\r\nContent-Type: a/c\r\n\r\n", 400, id="type-twice"),
         pytest.param(GET + b"Content-Length: 5, 5\r\n\r\nhello", 400, id="cl-list"),
         pytest.param(GET + b"Content-Length: +5\r\n\r\nhello", 400, id="cl-sign"),
         pytest.param(GET + b"Content-Length: 0x5\r\n\r\nhello", 400, id="cl-hex"),

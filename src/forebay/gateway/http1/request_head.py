@@ -14,7 +14,8 @@ _HOST_BYTES = b"-._~%!$&'()*+,;=:[]0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHI
 
 _VERSIONS = frozenset({b"HTTP/1.1", b"HTTP/1.0"})
 _MAX_LENGTH_DIGITS = 18  # below 2**63
-_ONCE = {b"host": "Host", b"content-length": "Content-Length"}
+# Of two of them one reader takes the first, another the last; a form is read by the boundary in its type.
+_ONCE = {b"host": "Host", b"content-length": "Content-Length", b"content-type": "Content-Type"}
 _CONTROL = frozenset({*_ONCE, b"connection", b"transfer-encoding", b"expect", b"upgrade"})
 
 
