@@ -78,7 +78,12 @@ class Document:
         return self._scalar(loader, node, path)
 
     def _scalar(self, loader: yaml.SafeLoader, node: yaml.Node, path: str) -> Any:
-        value = loader.construct_object(node)
+        try:
+            value = loader.construct_object(node)
+        except (ValueError, LookupError, AttributeError):  # a date with a 13th month, `!!bool maybe`
+            raise ConfigError(
+                self.place(path), f"`{node.value[:40]}` is not what it is declared as", "put it in quotes"
+            ) from None
         # A comparison with NaN is false as well.
         if isinstance(value, int | float) and not -MAX_NUMBER <= value <= MAX_NUMBER:
             raise ConfigError(
@@ -91,7 +96,7 @@ class Document:
     ) -> dict[str, Any]:
         data: dict[str, Any] = {}
         for key_node, value_node in node.value:
-            key = loader.construct_object(key_node)
+            key = self._scalar(loader, key_node, path) if isinstance(key_node, yaml.ScalarNode) else None
             self._marks.setdefault(f"{path}.{key}", key_node.start_mark)
             if not isinstance(key, str):
                 raise ConfigError(self.place(f"{path}.{key}"), "keys must be text", "put the key in quotes")
