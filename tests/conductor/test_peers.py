@@ -77,7 +77,7 @@ class TestLoad:
         assert sent.kv_tokens > 0
         assert (begun.decoding, begun.backlog_us, begun.progressed_at, begun.answered) == (1, 0, 0, 1)
         assert going.kv_tokens == begun.kv_tokens + 7
-        assert over == Load(0, answered=1, succeeded=1)
+        assert over == Load(0, answered=1, succeeded=1, sent_us=sent.backlog_us)
 
     def test_what_has_not_changed_is_not_told_again(self):
         one = crew(2).conductors[0]
@@ -112,6 +112,19 @@ class TestLoad:
         both.tell(1, FirstToken(20, other))
         both.hear(0, 20)
         assert mine.decoding == 1
+
+    def test_the_share_of_time_spent_on_prompts_is_of_all(self):
+        several, alone = crew(4, endpoints=1), Crew(plan(pool(1)), 1)
+        rows = []
+        for crew_ in (several, alone):
+            for index in range(40):
+                at = 1 + index * 250_000
+                (attempt,) = dispatched(arrive(crew_, index % len(crew_.conductors), f"r{index}", at=at))
+                crew_.tell(index % len(crew_.conductors), Finished(at, attempt, Usage()))
+                crew_.hear(0, at)
+            rows.append(crew_.conductors[0].pools["m"].row(0))
+        assert rows[0].work_share == pytest.approx(rows[1].work_share, rel=0.02)
+        assert rows[0].worked_at == rows[1].worked_at
 
     def test_the_oldest_head_ages_wherever_it_is(self):
         both = crew(2, endpoints=1)

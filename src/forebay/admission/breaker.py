@@ -208,7 +208,7 @@ class Breaker:
         if self._heard is NOBODY and self._open_until is None and peers.shut_until > at:
             # Who comes later, after a death say, need not find out for itself.
             self._open_until = peers.shut_until + self._stagger_us
-        answered, succeeded, failed, absent, passed, lost = gained(self._heard, peers)
+        answered, succeeded, failed, absent, passed, lost, _ = gained(self._heard, peers)
         self._heard = peers
         self._cooldown_until = max(self._cooldown_until, peers.cooling_until)
         if answered or succeeded:

@@ -215,7 +215,7 @@ class Pool:
 
     def heard(self, peers: Load, at: int) -> None:
         """What the other conductors have at one endpoint, all together."""
-        self.beliefs.heard(peers)
+        self.beliefs.heard(peers, at)
         breaker = self._breakers[peers.slot]
         breaker.heard(peers, at)
         if not breaker.steady or peers.slot in self._unsettled:
@@ -354,7 +354,7 @@ class Pool:
         self._breakers[slot] = Breaker(self.plan.breaker, heard, self._peers.stagger_us(slot))
         self.beliefs.add(endpoint, capacity_of(endpoint.device), at, fresh=fresh)
         if self._peers.several:
-            self.beliefs.heard(msgspec.structs.replace(heard, slot=slot))
+            self.beliefs.heard(msgspec.structs.replace(heard, slot=slot), at)
 
     def _keep(self, endpoint: Endpoint) -> None:
         slot = endpoint.slot

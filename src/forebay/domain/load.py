@@ -15,7 +15,8 @@ class Load(msgspec.Struct, frozen=True, gc=False):
     oldest request, worked on since `progressed_at` (0: none), `kv_tokens` the tokens in its cache. `cooling_until` is when a
     rate-limited endpoint may be asked again, and `shut_until` when one that failed may be tried (0: it is not shut). The rest count attempts since the conductor's start: `answered` began to bring
     content; `succeeded` ended well; `failed` and `absent` ended in a way that speaks against the endpoint, the latter as if
-    nobody were there; `trials_passed` and `trials_failed` were trials.
+    nobody were there; `trials_passed` and `trials_failed` were trials; and `sent_us` adds up their priced work before the
+    first token.
     """
 
     slot: int
@@ -36,12 +37,13 @@ class Load(msgspec.Struct, frozen=True, gc=False):
     absent: int = 0
     trials_passed: int = 0
     trials_failed: int = 0
+    sent_us: int = 0
 
 
 AMOUNTS = Load.__struct_fields__[1:]
 """The fields beside the slot: the columns of a table of loads."""
 
-COUNTERS = ("answered", "succeeded", "failed", "absent", "trials_passed", "trials_failed")
+COUNTERS = ("answered", "succeeded", "failed", "absent", "trials_passed", "trials_failed", "sent_us")
 
 _HEAD_US, _PROGRESSED_AT, _COOLING_UNTIL, _SHUT_UNTIL, _FIRST_COUNTER = map(
     Load.__struct_fields__.index, ("head_us", "progressed_at", "cooling_until", "shut_until", COUNTERS[0])

@@ -78,7 +78,7 @@ class Account:
         self.books = Books()
         self.peers: Load | None = None  # what the other conductors have there, once something was heard
         self._most_in_flight = self.row.max_in_flight
-        self._wanting = self._held = 0
+        self._wanting = self._held = self._sent_us = 0
         self.position = 0
         self.left_at = at
         self._capacity = capacity
@@ -125,6 +125,7 @@ class Account:
         )
         self.books.opened(key, attempt)
         row = self.row
+        self._sent_us += attempt.prompt_us
         row.work_share = share_after(row.work_share, at - row.worked_at, attempt.prompt_us)
         row.worked_at = float(at)
 
@@ -206,6 +207,15 @@ class Account:
             self._post_peers(self.peers)
         return head is not None and head.silent
 
+    def heard(self, peers: Load, at: int) -> None:
+        """What the other conductors have there now."""
+        row, before = self.row, self.peers
+        self.peers = peers
+        if before is not None and peers.sent_us > before.sent_us:
+            sent_us = peers.sent_us - before.sent_us
+            row.work_share = share_after(row.work_share, at - row.worked_at, sent_us)
+            row.worked_at = float(at)
+
     def _post_peers(self, peers: Load) -> None:
         row = self.row
         row.in_flight += peers.in_flight
@@ -227,7 +237,7 @@ class Account:
         self._post_room()
 
     def load(self, outcomes: tuple[int, ...]) -> Load:
-        """Own work and own waiting requests, and what the breaker tells of outcomes: the last fields of a Load."""
+        """Own work and own waiting requests, and what the breaker tells: the fields of a Load from `trials` on."""
         books = self.books
         before, past = books.open
         head = books.head
@@ -235,7 +245,7 @@ class Account:
         if head is not None:
             head_us, progressed_at = head.prompt_us, books.progressed_at(head)
         work = (before + past, past, books.backlog_us, head_us, progressed_at, books.kv_tokens)
-        return Load(self.row.slot, *work, self._held, self._wanting, *outcomes)
+        return Load(self.row.slot, *work, self._held, self._wanting, *outcomes, self._sent_us)
 
     def _post_room(self) -> None:
         """While others wait for the endpoint as well, no conductor takes more of it than its part of all who wait.

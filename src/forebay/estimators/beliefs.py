@@ -155,11 +155,11 @@ class Beliefs:
                 self._standing = object()
             self._write(account, VIEW_FIELDS)
 
-    def heard(self, peers: Load) -> None:
+    def heard(self, peers: Load, at: int) -> None:
         """What the other conductors have at one endpoint, all together. It replaces all that was heard last."""
         account = self._accounts.get(peers.slot)
         if account is not None:
-            account.peers = peers
+            account.heard(peers, at)
             self._worked(account)
 
     def wants(self, slot: int, wanting: int, held: int) -> None:
