@@ -205,8 +205,6 @@ class Hand:
     async def state(self) -> State:
         """How it is now, with the counts of its dead predecessors; as last told when it does not answer."""
         answer = await self._ask(AskState(self._next()), State)
-        if answer is not None:
-            self._latest = answer
         whole = _together(self._buried, self._latest)
         return msgspec.structs.replace(whole, ready=answer is not None and answer.ready)
 
@@ -249,13 +247,14 @@ class Hand:
     def _received(self, data: bytes) -> None:
         message = decode_up(data)
         self._answered_at = time.monotonic()
+        if isinstance(message, State):
+            # At once: whoever asked may go on after the process is dead and its counts are buried.
+            self._latest = message
         if isinstance(message, Living):
             self.version = message.version
             self.serving.set()
         elif isinstance(message, Refused):
             log.error("worker %d cannot live by plan %d: %s", self.number, message.version, message.problem)
-        elif message.number == 0 and isinstance(message, State):
-            self._latest = message
         elif (waiting := self._questions.get(message.number)) is not None and not waiting.done():
             waiting.set_result(message)
 
