@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from forebay.config.ways_in import ListenAddress
-from forebay.gateway.listening import close_sockets, open_sockets, shown
+from forebay.gateway.listening import check_free, close_sockets, open_sockets, shown
 
 
 def listening(*addresses, **options):
@@ -53,7 +53,10 @@ def test_workers_share_a_port_each_with_its_own_socket():
     (second,) = listening(where, reuse_port=True)
     with pytest.raises(OSError, match=str(where)):
         open_sockets([where])
+    with pytest.raises(OSError, match=str(where)):
+        check_free([where])
     close_sockets([first, second])
+    check_free([where, ListenAddress(path="/not/looked/at")])
 
 
 def test_a_unix_socket_has_its_mode_and_goes_with_its_owner(tmp_path):

@@ -44,6 +44,11 @@ def open_sockets(
     return opened
 
 
+def check_free(addresses: Iterable[ListenAddress]) -> None:
+    """Raise OSError where another process listens, one that shares its port too: it would get a part of our clients."""
+    close_sockets(open_sockets([address for address in addresses if not address.path]))
+
+
 async def accept(
     loop: asyncio.AbstractEventLoop,
     opened: socket.socket,

@@ -16,6 +16,7 @@ from forebay.gateway.crew import Crew
 from forebay.gateway.listening import (
     BACKLOG,
     bound_to,
+    check_free,
     close_sockets,
     open_sockets,
     path_of,
@@ -177,6 +178,7 @@ class Supervisor:
 
     def _open_public(self) -> None:
         way = self.assembly.public
+        check_free(way.addresses)
         first = open_sockets(way.addresses, socket_mode=way.socket_mode, reuse_port=True)
         self._public = [first]
         self._paths = [path for each in first if (path := path_of(each))]
