@@ -6,7 +6,7 @@ from collections.abc import Hashable, Iterable
 import msgspec
 
 from forebay.domain.bounds import AtLeastOne, NotNegative, Positive
-from forebay.domain.load import Load, gained
+from forebay.domain.load import Load, Outcomes, gained
 from forebay.domain.outcome import FailureKind
 
 SECOND_US = 1_000_000
@@ -220,8 +220,8 @@ class Breaker:
         elif lost and self._trial is None:
             self._reopen(at)
 
-    def told(self) -> tuple[int, ...]:
-        """Trials and outcomes of own attempts, for the peers: the fields of a Load from `trials` on."""
+    def told(self) -> Outcomes:
+        """Trials and outcomes of own attempts, for the peers."""
         return (
             int(self._trial is not None),
             self._cooldown_until,

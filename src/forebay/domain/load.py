@@ -1,6 +1,7 @@
 """What conductors tell each other of the load that they put on one endpoint."""
 
 from collections.abc import Iterable
+from typing import TypeAlias
 
 import msgspec
 from msgspec.structs import astuple
@@ -39,6 +40,9 @@ class Load(msgspec.Struct, frozen=True, gc=False):
     trials_failed: int = 0
     sent_us: int = 0
 
+
+Outcomes: TypeAlias = tuple[int, int, int, int, int, int, int, int, int]
+"""What a breaker tells: a Load's fields from `trials` to `trials_failed`."""
 
 AMOUNTS = Load.__struct_fields__[1:]
 """The fields beside the slot: the columns of a table of loads."""

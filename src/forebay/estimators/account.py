@@ -4,7 +4,7 @@ from collections.abc import Hashable
 
 from forebay.domain.cost import Cost
 from forebay.domain.endpoint import Endpoint, EndpointView
-from forebay.domain.load import Load
+from forebay.domain.load import Load, Outcomes
 from forebay.domain.request import Demand
 from forebay.estimators.books import Books, OpenAttempt
 from forebay.estimators.capacity import Capacity
@@ -236,8 +236,8 @@ class Account:
         self._wanting, self._held = wanting, held
         self._post_room()
 
-    def load(self, outcomes: tuple[int, ...]) -> Load:
-        """Own work and own waiting requests, and what the breaker tells: the fields of a Load from `trials` on."""
+    def load(self, outcomes: Outcomes) -> Load:
+        """Own work and own waiting requests, with what the breaker tells."""
         books = self.books
         before, past = books.open
         head = books.head

@@ -7,7 +7,7 @@ from collections.abc import Hashable, Iterable, Iterator, Sequence
 from forebay.domain.cost import Cost
 from forebay.domain.endpoint import Endpoint, EndpointView
 from forebay.domain.facts import Facts
-from forebay.domain.load import Load
+from forebay.domain.load import Load, Outcomes
 from forebay.domain.request import Demand
 from forebay.estimators.account import (
     DECLARED_FIELDS,
@@ -169,8 +169,8 @@ class Beliefs:
             account.wants(wanting, held)
             self._write(account, ("max_in_flight",))
 
-    def load(self, slot: int, outcomes: tuple[int, ...]) -> Load:
-        """Own work at the endpoint, with `outcomes` as the fields of a Load from `trials` on. Raises KeyError."""
+    def load(self, slot: int, outcomes: Outcomes) -> Load:
+        """Own work at the endpoint, with what the breaker tells. Raises KeyError for one that is not in the pool."""
         return self._accounts[slot].load(outcomes)
 
     def open(self, slot: int) -> int:
