@@ -7,6 +7,7 @@ seeds the same things happen, to the last bit.
 import heapq
 import itertools
 import math
+from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -103,7 +104,7 @@ class World:
         self._open = 0
         self._wakes = [0] * len(conductors)
         self._told: list[dict[int, Load]] = [{} for _ in conductors]
-        self._queue: list[tuple[int, Event]] = []
+        self._queue: deque[tuple[int, Event]] = deque()
         self._busy = False
         self._acts: dict[type[Command], Callable[[int, Any], None]] = {
             Dispatch: self._dispatch,
@@ -198,7 +199,7 @@ class World:
             return
         self._busy = True
         while self._queue:
-            number, first = self._queue.pop(0)
+            number, first = self._queue.popleft()
             for command in self._conductors[number].handle(first):
                 self._acts[type(command)](number, command)
         self._busy = False
