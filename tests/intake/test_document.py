@@ -47,8 +47,13 @@ def test_rows_of_digits_that_no_double_is_too_small_for():
     check_document(b"[" + b"7" * 300 + b",1e99,1e-999]", SETTINGS)
 
 
-def test_what_only_looks_like_numbers_is_left_to_the_parser():
-    check_document(b"[1e999-, 1e1e1000, ......, -e1000, 1e100]", SETTINGS)
+@pytest.mark.parametrize("looks", [b"1e999-", b"1e1e1000", b"......", b"-e1000"])
+def test_what_only_looks_like_a_number_is_no_json(looks):
+    assert refusal_of(b"[1e100," + looks + b"]") == "invalid_json"
+
+
+def test_names_of_values_are_no_numbers():
+    check_document(b"[1e100,true,false,null,-1.5e-300]", SETTINGS)
 
 
 def test_more_numbers_than_there_may_be_values_are_not_all_looked_at():

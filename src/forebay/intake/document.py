@@ -29,7 +29,7 @@ _STEPS = bytes.maketrans(_BRACKETS, b"\x01\xff\x01\xff")
 
 
 def check_document(text: bytes, settings: IntakeSettings) -> None:
-    """Raise a Refusal when `text` is too deep, too large, holds a number past all range, or is no UTF-8."""
+    """Raise a Refusal when `text` is too deep, too large, holds a number past all range, or is no UTF-8 or no JSON at sight."""
     if not text.isascii():
         _check_utf8(text)
     if len(text) > settings.max_elements and text.count(b'"') > 4 * (settings.max_elements + 1):
@@ -85,8 +85,8 @@ def _check_numbers(structure: bytes, settings: IntakeSettings) -> None:
 def _is_past_range(number: bytes) -> bool:
     try:
         return len(number) > _MAX_NUMBER_BYTES or math.isinf(float(number))
-    except ValueError:  # no number, which the parser says best
-        return False
+    except ValueError:
+        raise malformed() from None
 
 
 def _too_many(settings: IntakeSettings) -> Refusal:
