@@ -112,13 +112,21 @@ def _why(field: Any, why: dict[str, str]) -> str:
     return "Its own section, below." if nested and told in {"", ABOVE} else told
 
 
+def _given(kind: Any) -> Any:
+    """The kind of what may be left out."""
+    if not isinstance(kind, msgspec.inspect.UnionType):
+        return kind
+    given = [each for each in kind.types if not isinstance(each, msgspec.inspect.NoneType)]
+    return given[0] if len(given) == 1 else kind
+
+
 def sections(cls: type, path: str = "") -> Iterator[str]:
     """This struct's section, and those of the structs that it is made of."""
     skipped = ["media_urls"] if path == "intake" else []  # refused there: it has one place, at the top
     yield f"## {f'`{path}`' if path else 'Top level'}\n\n{prose(cls)}{settings_table(cls, skipped)}"
     for field in msgspec.inspect.type_info(cls).fields:
         listed = isinstance(field.type, msgspec.inspect.VarTupleType)
-        inner = field.type.item_type if listed else field.type
+        inner = field.type.item_type if listed else _given(field.type)
         if isinstance(inner, msgspec.inspect.StructType) and field.name not in skipped:
             name = field.name + ("[]" if listed else "")
             yield from sections(inner.cls, f"{path}.{name}" if path else name)
