@@ -111,21 +111,49 @@ class Conductor:
             return
         journey = Journey(request, pool, pool.demand(request), event.at)
         self._journeys[request.request_id] = journey
-        placement = self._place(journey, event.at)
-        if placement.slot is not None:
-            self._dispatch(journey, placement.slot, event.at)
-        elif emptied_by(placement) == "saturation" and pool.hold(
-            journey, placement.filters[-1].dropped, event.at
-        ):
-            self._out.append(Hold(request.request_id, "saturated"))
+        if pool.some_late:
+            self._hold_late(journey, event.at)
+            self._drain_late(pool, event.at)
+            return
+        placement = self._answer(journey, event.at, ())
+        if pool.holds(journey, placement):
+            self._hold_late(journey, event.at)
         else:
-            self._reject_unplaced(journey, placement, event.at)
+            self._bind(journey, placement, event.at)
+
+    def _bind(self, journey: Journey, placement: Placement, at: int) -> None:
+        """Send a new request where it was placed, or hold it while those that could take it are full, or refuse it."""
+        self._out.append(Note(_decision(journey, placement, at)))
+        if placement.slot is not None:
+            self._dispatch(journey, placement.slot, at)
+        elif emptied_by(placement) == "saturation" and journey.pool.hold(
+            journey, placement.filters[-1].dropped, at
+        ):
+            self._out.append(Hold(journey.request.request_id, "saturated"))
+        else:
+            self._reject_unplaced(journey, placement, at)
+
+    def _hold_late(self, journey: Journey, at: int) -> None:
+        journey.pool.hold_late(journey, at)
+        self._out.append(Hold(journey.request.request_id, "late"))
+
+    def _drain_late(self, pool: Pool, at: int) -> None:
+        """Bind those whose moment has come, in their order."""
+        while len(pool.late):
+            request_id, forced = pool.late.first(at)
+            journey = self._journeys[request_id]
+            placement = self._answer(journey, at, ())
+            if not forced and pool.holds(journey, placement):
+                return
+            pool.late.remove(request_id)
+            self._bind(journey, placement, at)
 
     def _first_token(self, event: FirstToken) -> None:
         journey = self._journey(event)
         if journey is not None and not journey.first_token_at:
             journey.first_token_at = event.at
             journey.pool.first_token(journey, event.at)
+            self._drain_late(journey.pool, event.at)
 
     def _progress(self, event: Progress) -> None:
         journey = self._journey(event)
@@ -211,6 +239,7 @@ class Conductor:
             for request_id in pool.queue.expire(event.at):
                 self._expire(self._journeys[request_id], event.at)
             self._end_overdue(pool, event.at)
+            self._drain_late(pool, event.at)
             self._drain_queue(pool, event.at)
         self._forget_emptied()
 
@@ -243,7 +272,7 @@ class Conductor:
         self.pools = {
             model: pool
             for model, pool in self.pools.items()
-            if model in kept or pool.slots() or len(pool.queue)
+            if model in kept or pool.slots() or len(pool.queue) or len(pool.late)
         }
         self._by_slot = {slot: pool for pool in self.pools.values() for slot in pool.slots()}
 
@@ -336,6 +365,7 @@ class Conductor:
         request_id = journey.request.request_id
         del self._journeys[request_id]
         journey.pool.queue.remove(request_id)
+        journey.pool.late.remove(request_id)
         if journey.waits_for:
             journey.pool.let_go(journey)
         if journey.pool.leaving:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from forebay.admission.breaker import NOBODY, Breaker
+from forebay.admission.late import RETRY_US, LateQueue
 from forebay.admission.queue import HoldQueue
 from forebay.admission.retry import RetryBudget
 from forebay.conductor.adapters import Adapters
@@ -49,6 +50,7 @@ class Pool:
         self.plan = plan
         self.beliefs = Beliefs(plan.model, plan.slow_start_seconds)
         self.queue = HoldQueue(plan.queue)
+        self.late = LateQueue()
         self.retries = RetryBudget(plan.retry, peers.share)
         self.text = TextTokens()
         self.lengths = Lengths(plan.expected_output_tokens)
@@ -197,6 +199,23 @@ class Pool:
             self._count_waiting(full, 1)
         return True
 
+    @property
+    def some_late(self) -> bool:
+        """Whether requests wait for a better moment, and one more may join them."""
+        return 0 < len(self.late) < self.plan.queue.max_requests
+
+    def holds(self, journey: "Journey", placement: Placement) -> bool:
+        """Whether the request, for which that place was found, had better wait for another moment."""
+        if placement.slot is None or len(self.late) >= self.plan.queue.max_requests:
+            return False
+        assert journey.ask is not None, "what has a placement was placed"
+        return self.plan.profile.holds(journey.ask, placement)
+
+    def hold_late(self, journey: "Journey", at: int) -> None:
+        """Let the request wait for a better moment."""
+        works = [price(journey.demand, 0.0, 0.0, row).prompt_us for row in self.beliefs.rows[:1]]
+        self.late.push(journey.request.request_id, at, sum(works))
+
     def let_go(self, journey: "Journey") -> None:
         """The request waits no longer."""
         self._count_waiting(journey.waits_for, -1)
@@ -309,6 +328,8 @@ class Pool:
 
     def next_moment(self, at: int) -> int | None:
         """When time alone changes something here: a breaker, the queue, a drain limit. None if nothing waits."""
+        if len(self.late):
+            return at + RETRY_US
         if not self._unsettled and not self._drain_until and not len(self.queue):
             return None
         moments = [self.queue.next_expiry_at(), *self.changes(), *self._drain_until.values()]

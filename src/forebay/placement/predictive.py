@@ -4,8 +4,9 @@ from typing import Annotated
 
 import msgspec
 
-from forebay.domain.bounds import Positive
+from forebay.domain.bounds import NotNegative, Positive
 from forebay.placement.common import CommonSettings, common_filters
+from forebay.placement.patience import Patience
 from forebay.placement.pickers.extreme import Least
 from forebay.placement.profile import Profile
 from forebay.placement.scorers.affinity import Affinity
@@ -35,11 +36,13 @@ class PredictiveSettings(CommonSettings, frozen=True, forbid_unknown_fields=True
     """One trade-off, and how far scrapes are trusted.
 
     `throughput`, 0..1: at 0 first tokens are quick and KV caches even; at 1 more is answered in the same time, for first
-    tokens and caches that spread more. `view_trust_seconds` is the age at which what was scraped of strangers' requests
+    tokens and caches that spread more. While even the shortest wait is longer than `patience` mean times to the first token, a
+    request waits in the gateway, and is bound to an endpoint later; 0: never. `view_trust_seconds` is the age at which what was scraped of strangers' requests
     counts half: two scrapes of 500 ms.
     """
 
     throughput: Annotated[float, msgspec.Meta(ge=0.0, le=1.0)] = 0.0
+    patience: NotNegative = 0.5
     view_trust_seconds: Positive = 1.0
 
 
@@ -64,4 +67,5 @@ def predictive(settings: PredictiveSettings) -> Profile:
             Weighted(FirstToken(trust_us), 1.0, behind(at(SLACK))),
         ),
         picker=Least(),
+        patience=Patience(settings.patience, waiting) if settings.patience else None,
     )

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from forebay.domain.facts import Ask, PoolFacts, Quantity
 from forebay.domain.placement import FilterTrace, Placement, ScorerTrace
 from forebay.placement import by_columns, by_rows
+from forebay.placement.patience import Patience
 from forebay.placement.protocols import Filter, Picker
 from forebay.placement.sieve import Sieve
 from forebay.placement.weighted import Weighted
@@ -19,6 +20,7 @@ class Profile:
     filters: tuple[Filter, ...]
     scorers: tuple[Weighted, ...]
     picker: Picker
+    patience: Patience | None = None
     sieve: Sieve = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -28,6 +30,10 @@ class Profile:
                 raise ValueError(
                     f"profile {self.name}: scorer {weighted.scorer.name} and the picker disagree on which end wins"
                 )
+
+    def holds(self, ask: Ask, placement: Placement) -> bool:
+        """Whether `ask`, for which that place was found, had better wait for another moment."""
+        return self.patience is not None and self.patience.holds(ask, placement)
 
     def place(self, ask: Ask, pool: PoolFacts, rng: random.Random) -> Placement:
         """Choose an endpoint for `ask`. With none left, the placement's `slot` is None and its filters tell why.
