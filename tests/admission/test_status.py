@@ -46,6 +46,12 @@ def test_abilities_that_no_endpoint_has_together():
     assert status.not_capable(Ability(0)) is status.NOT_CAPABLE
 
 
+def test_an_api_that_nobody_serves_is_named():
+    answer = status.not_capable(Ability.RERANK | Ability.AUDIO)
+    assert (answer.status, answer.code) == (404, "api-not-served")
+    assert answer.message.endswith("API: rerank")
+
+
 def test_an_encoder_budget_is_told_with_its_numbers():
     answer = status.too_large_for_encoder(35_880, 16_384)
     assert (answer.status, answer.code) == (400, "encoder-budget-exceeded")

@@ -86,6 +86,6 @@ async def test_a_chat_is_not_sent_to_a_triton_that_speaks_kserve_only(engine, po
     async with gateway_before(engine, ports[1]) as gateway:
         await until(gateway, lambda seen: seen["abilities"] == [])
         reply = await gateway.post(chat("x", "hello", model=triton.MODEL).body)
-        assert (reply.status, reply.json()["error"]["code"]) == (400, "rejected_not_capable")
+        assert (reply.status, reply.json()["error"]["code"]) == (404, "api_not_served")
         await gateway.settled()
     assert "start Triton's OpenAI frontend" in caplog.text

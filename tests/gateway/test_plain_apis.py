@@ -64,12 +64,12 @@ async def test_an_api_that_no_engine_of_the_model_serves_is_named():
         async with LiveGateway(pools=pools(engine)) as gateway:
             await eventually(lambda: abilities_known(gateway), 30)
             got = await gateway.post(BODIES["/v1/rerank"] % b"real", "/v1/rerank")
-            assert (got.status, got.error()["code"]) == (400, "rejected_not_capable")
+            assert (got.status, got.error()["code"]) == (404, "api_not_served")
             assert "rerank" in got.error()["message"]
             got = await gateway.post(
                 BODIES["/v1/messages/count_tokens"] % b"real", "/v1/messages/count_tokens"
             )
-            assert got.status == 400
+            assert got.status == 404
             assert got.json()["type"] == "error"
             assert "count_tokens" in got.json()["error"]["message"]
             assert not engine.received
@@ -183,6 +183,14 @@ class TestPaths:
     async def test_realtime_is_said_not_to_be_there(self):
         status, _, body = await self.ask("GET", "/v1/realtime?model=m")
         assert (status, body["error"]["code"]) == (501, "not_implemented")
+
+    async def test_websockets_are_said_not_to_be_spoken(self):
+        async with LiveGateway(["http://127.0.0.1:9"]) as gateway, Client.of(gateway.url) as client:
+            head = (
+                b"GET /v1/realtime HTTP/1.1\r\nhost: x\r\nupgrade: websocket\r\nconnection: upgrade\r\n\r\n"
+            )
+            client.writer.write(head)
+            assert (await client.until(b"\r\n", 30)).startswith(b"HTTP/1.1 501 ")
 
     async def test_unknown_paths_are_told_what_there_is(self):
         status, _, body = await self.ask("POST", "/v1/files")

@@ -109,5 +109,5 @@ async def test_what_no_engine_of_the_model_serves_is_refused_before_any_is_asked
             await asyncio.sleep(0.01)
             llamas = rows()
     got = await gateway.post({"model": showcase.ALIAS, "query": "a", "documents": ["b"]}, "/v1/rerank")
-    assert (got.status, got.error()["code"]) == (400, "rejected_not_capable")
+    assert (got.status, got.error()["code"]) == (404, "api_not_served")
     assert "rerank" in got.error()["message"]

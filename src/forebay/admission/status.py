@@ -2,7 +2,7 @@
 
 import msgspec
 
-from forebay.domain.ability import ANY_FORMAT, Ability, names
+from forebay.domain.ability import ANY_API, ANY_FORMAT, Ability, names
 from forebay.domain.outcome import FailureKind
 
 
@@ -67,6 +67,11 @@ def not_capable(missing: Ability) -> Answer:
     if formats:
         listed = ", ".join(f"image/{name}" for name in names(formats))
         return Answer(400, "unsupported-image-format", f"no endpoint of this model takes {listed}")
+    apis = missing & ANY_API
+    if apis:
+        return Answer(
+            404, "api-not-served", f"no endpoint of this model serves this API: {', '.join(names(apis))}"
+        )
     if missing:
         return Answer(
             400, NOT_CAPABLE.code, f"no endpoint of this model takes this: {', '.join(names(missing))}"

@@ -89,7 +89,7 @@ class Assembly(msgspec.Struct, frozen=True):
 
     def secret_files(self) -> tuple[str, ...]:
         """Files that keys and certificates were read from."""
-        named = [self.file.keys_file, *self.certificate_files()]
+        named = [self.file.keys_file, self.file.id_key_file, *self.certificate_files()]
         named += [path for pool in self.pools for path in (pool.file.api_key_file, pool.file.tls.ca_file)]
         return tuple(path for path in named if path)
 

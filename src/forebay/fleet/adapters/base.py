@@ -1,7 +1,5 @@
 """What an adapter is, and the questions that most engines answer alike."""
 
-import functools
-import operator
 from typing import Any, Protocol
 
 import msgspec
@@ -15,7 +13,6 @@ ANY_MEDIA = Ability.TEXT | Ability.IMAGE | Ability.AUDIO | Ability.VIDEO
 # What the decoder stb_image reads, on which small engines stand.
 STB_FORMATS = Ability.JPEG | Ability.PNG | Ability.GIF | Ability.BMP
 APIS = ABILITIES
-ANY_API = functools.reduce(operator.or_, APIS.values())
 
 
 class Identity(msgspec.Struct, frozen=True, gc=False):

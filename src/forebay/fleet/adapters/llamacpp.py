@@ -52,6 +52,8 @@ async def _abilities(call: Caller, props: Any, model: dict[str, Any]) -> Ability
         return None
     media |= STB_FORMATS
     for path, api in APIS.items():
+        if api & media:  # by another of its paths
+            continue
         reply = await call(path, b"{}")
         if reply is not None and reply.offered:
             media |= api

@@ -1,7 +1,7 @@
 """vLLM. Its routes depend on its version and on the model's tasks: its OpenAPI description names them."""
 
-from forebay.domain.ability import ANY_FORMAT
-from forebay.fleet.adapters.base import ANY_API, ANY_MEDIA
+from forebay.domain.ability import ANY_API, ANY_FORMAT
+from forebay.fleet.adapters.base import ANY_MEDIA
 from forebay.fleet.adapters.generic import OpenAIAdapter
 from forebay.fleet.dialects import vllm
 

@@ -57,7 +57,8 @@ def parse(head: bytes, peer: str, limits: InboundLimits) -> RequestHead:
     _check_host(fields.get(b"host"), http10=http10)
     if not fields.get(b"upgrade", b"h2c").startswith(b"h2c"):
         # An offer of h2c may be ignored (RFC 9110 section 7.8) and must be: Java's client makes it to every plain address.
-        raise HeadError(400, "upgrade-refused", "This port speaks HTTP/1.1 only: upgrades are not offered.")
+        message = "This port speaks HTTP/1.1 only: upgrades, such as to WebSockets, are not offered."
+        raise HeadError(501, "upgrade-refused", message)
     request = Request(
         method=method,
         target=target,
