@@ -61,6 +61,10 @@ async def test_sighup_reads_the_file_anew_and_a_broken_one_changes_nothing(tmp_p
             await until(lambda: station.plans.failures)
             assert ports(station) == ["2", "1"]
             assert "not YAML" in station.plans.last.error
+        failures = station.plans.failures
+        os.kill(os.getpid(), signal.SIGHUP)  # while it drains: neither a reload nor the end
+        await asyncio.sleep(0.05)
+        assert station.plans.failures == failures
 
 
 async def test_a_watched_file_and_the_keys_that_it_names(tmp_path):

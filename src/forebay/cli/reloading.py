@@ -25,6 +25,10 @@ class Reloadable(Protocol):
         ...
 
 
+def ignore_signal() -> None:
+    """A SIGHUP before there is anything to reload, or while streams end, must not end the process, as it would by default."""
+
+
 @contextlib.contextmanager
 def reloading(gateway: Reloadable, watched: Path | None, seconds: float = WATCH_SECONDS) -> Iterator[None]:
     """Reload at each SIGHUP while inside; and when `watched`, or a file that it names, changes. Needs a running loop."""
@@ -46,6 +50,6 @@ def reloading(gateway: Reloadable, watched: Path | None, seconds: float = WATCH_
     try:
         yield
     finally:
-        loop.remove_signal_handler(signal.SIGHUP)
+        loop.add_signal_handler(signal.SIGHUP, ignore_signal)
         for task in tuple(tasks):
             task.cancel()

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from forebay import __version__
 from forebay.cli.discover import pools_behind
-from forebay.cli.reloading import reloading
+from forebay.cli.reloading import ignore_signal, reloading
 from forebay.cli.sd_notify import READY, STOPPING, sd_notify
 from forebay.config.assemble import Assembly, assemble
 from forebay.config.document import Document
@@ -129,6 +129,7 @@ def _on_signals() -> asyncio.Event:
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stopping.set)
+    loop.add_signal_handler(signal.SIGHUP, ignore_signal)  # there is nothing to reload yet
     return stopping
 
 
