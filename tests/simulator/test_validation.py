@@ -17,7 +17,7 @@ from forebay.simulator.engine.job import Job
 from forebay.simulator.engine.shape import LLAMA_31_8B
 from forebay.simulator.engine.steps import ENGINE_OVERHEAD, StepModel
 
-ROUNDS = 3
+ROUNDS = 4
 HELD_OUT = 4_096
 
 
@@ -37,7 +37,7 @@ def measured():
 
 
 def modelled_tpot_ms(row):
-    """Every client asks again as soon as it is served; the first round, in which all come at once, does not count."""
+    """Every client asks again as soon as it is served; the first round, in which all come at once, does not count, nor the last."""
     engine = Engine(StepModel(load_device("h100-sxm"), LLAMA_31_8B), EngineSettings(prefix_caching=False))
     numbers, first, spent = itertools.count(), {}, []
 
@@ -52,7 +52,7 @@ def modelled_tpot_ms(row):
         happened = engine.happen()
         first.update((job.key, happened.at) for job in happened.first)
         for job in happened.ended:
-            if job.key >= row.clients:
+            if row.clients <= job.key < (ROUNDS - 1) * row.clients:
                 spent.append((happened.at - first[job.key]) / (row.output_tokens - 1))
             ask(happened.at)
     return 1e3 * statistics.fmean(spent)
@@ -72,9 +72,10 @@ def test_the_gap_between_tokens_is_right_for_prompts_that_nothing_was_fitted_to(
     ]
     assert len(errors) == 12
     assert statistics.median(errors) <= 0.08
-    assert factor * ENGINE_OVERHEAD == pytest.approx(1.10, abs=0.02)
+    assert factor * ENGINE_OVERHEAD == pytest.approx(1.05, abs=0.01)
 
 
-def test_what_ships_is_as_good_on_all_rows(pairs):
+def test_what_ships_is_slower_than_these_engines_by_less_than_a_tenth(pairs):
+    """1.14 was fitted to a closed form, and another engine than the one that is modelled was measured."""
     assert len(pairs) == 42
-    assert statistics.median(abs(modelled / row.tpot_ms - 1) for row, modelled in pairs) <= 0.08
+    assert 1.0 < statistics.median(modelled / row.tpot_ms for row, modelled in pairs) < 1.1
