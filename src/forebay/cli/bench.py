@@ -3,7 +3,7 @@
 import argparse
 import importlib
 
-KINDS = ("router", "placement")
+KINDS = ("router", "placement", "live")
 
 
 def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:

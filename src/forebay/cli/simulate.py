@@ -61,7 +61,7 @@ def run(options: argparse.Namespace) -> int:
     from forebay.simulator.scenario import load_scenario
 
     scenario = _at_rate(load_scenario(options.scenario), options.rate)
-    profiles = [_profile(text) for text in options.profile or PROFILES]
+    profiles = [profile_named(text) for text in options.profile or PROFILES]
     for profile in profiles:
         profile_of(profile)  # told now, and not after minutes
     seeds = range(1, options.seeds + 1) if options.seeds else (options.seed,)
@@ -90,7 +90,7 @@ def _at_rate(scenario: "Scenario", rate: float | None) -> "Scenario":
     return scenario.at_rate(rate)
 
 
-def _profile(text: str) -> str | dict[str, Any]:
+def profile_named(text: str) -> str | dict[str, Any]:
     """`name`, or `name:setting=value,setting=value` as the mapping that a configuration would have."""
     import yaml
 

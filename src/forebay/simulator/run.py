@@ -20,7 +20,9 @@ from forebay.simulator.scenario import Incident, Scenario
 from forebay.simulator.visits import Visit
 from forebay.simulator.workloads.draw import visits_of
 from forebay.simulator.workloads.requests import MODEL
-from forebay.simulator.world import World, WorldSettings
+from forebay.simulator.world import Overheads, World, WorldSettings
+
+OVERHEADS = Overheads()
 
 Makes: TypeAlias = Callable[[Sequence[Visit]], Profile]
 Choice: TypeAlias = str | Mapping[str, Any] | Makes
@@ -37,8 +39,14 @@ def run(scenario: Scenario, profile: Choice, seed: int, tell: Tell | None = None
     return result_of(scenario, name_of(profile), seed, visits, stories, world)
 
 
-def world_of(scenario: Scenario, profile: Choice, seed: int, visits: Sequence[Visit]) -> World:
-    """The world of a run, ready to run: a fleet of engines, and a conductor for each gateway."""
+def world_of(
+    scenario: Scenario,
+    profile: Choice,
+    seed: int,
+    visits: Sequence[Visit],
+    overheads: Overheads = OVERHEADS,
+) -> World:
+    """The world of a run, ready to run: a fleet of engines with these overheads, and a conductor for each gateway."""
     endpoints = tuple(
         Endpoint(slot, f"e{slot}", f"http://e{slot}", device=device)
         for slot, device in enumerate(scenario.devices)
@@ -56,7 +64,9 @@ def world_of(scenario: Scenario, profile: Choice, seed: int, visits: Sequence[Vi
         )
         for number in range(scenario.gateways)
     ]
-    settings = WorldSettings(signals_seconds=scenario.signals_seconds, peers_seconds=scenario.peers_seconds)
+    settings = WorldSettings(
+        signals_seconds=scenario.signals_seconds, peers_seconds=scenario.peers_seconds, overheads=overheads
+    )
     world = World(replicas, conductors, visits, settings, clients=scenario.clients)
     for incident in scenario.incidents:
         _plan_incident(world, incident)

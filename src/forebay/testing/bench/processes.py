@@ -50,11 +50,11 @@ def pinned(core: int) -> Iterator[None]:
 class Process:
     """A child process with a log file."""
 
-    def __init__(self, name: str, argv: Sequence[str], folder: Path, core: int) -> None:
-        """Start it on `core`, with its working directory and its log in `folder`."""
+    def __init__(self, name: str, argv: Sequence[str], folder: Path, core: int | None = None) -> None:
+        """Start it on `core`, or wherever there is room, with its working directory and its log in `folder`."""
         self.name = name
         self.log = folder / f"{name}.log"
-        with pinned(core), self.log.open("wb") as log:
+        with contextlib.nullcontext() if core is None else pinned(core), self.log.open("wb") as log:
             self._popen = subprocess.Popen(
                 argv, stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd=folder, env=bare_environment()
             )

@@ -20,7 +20,14 @@ def main() -> None:
         "--device", default="a100-sxm", help="a device of the simulator, or the path of a file of one"
     )
     parser.add_argument("--shape", default=QWEN3_VL_8B.name, choices=sorted(MODELS), help="the model's sizes")
-    parser.add_argument("--family", default="qwen3-vl", help="the token rules of its media")
+    parser.add_argument(
+        "--slower", type=float, default=1.0, help="how many times as long as the device its steps take"
+    )
+    parser.add_argument(
+        "--family",
+        default='{"name": "qwen3-vl"}',
+        help="the token rules of its media, as JSON with `name` and parameters",
+    )
     parser.add_argument("--speed", type=float, default=1.0, help="divides every modelled time")
     parser.add_argument("--chunk-tokens", type=int, default=1, help="tokens of one piece of a stream")
     parser.add_argument("--settings", default="{}", help="EngineSettings as JSON")
@@ -34,7 +41,8 @@ async def _serve(options: argparse.Namespace) -> None:
         options.model,
         device=options.device,
         shape=MODELS[options.shape],
-        family=options.family,
+        slower=options.slower,
+        family=msgspec.json.decode(options.family),
         settings=msgspec.json.decode(options.settings, type=EngineSettings),
         speed=options.speed,
         chunk_tokens=options.chunk_tokens,

@@ -1,7 +1,6 @@
 """How a modelled engine reads a request: as Forebay's own intake does, and what it was told of the answer's length."""
 
 from collections.abc import Mapping
-from typing import Any
 
 import msgspec
 
@@ -22,6 +21,7 @@ _SETTINGS = IntakeSettings()
 
 class _StreamOptions(msgspec.Struct):
     include_usage: bool = False
+    continuous_usage_stats: bool = False
 
 
 class _Ask(msgspec.Struct):
@@ -43,6 +43,7 @@ class Asked(msgspec.Struct, frozen=True):
     output_tokens: int
     stream: bool
     usage: bool
+    usage_always: bool
 
     @property
     def patches(self) -> list[int]:
@@ -50,24 +51,26 @@ class Asked(msgspec.Struct, frozen=True):
         return [item.encoder_patches for item in self.request.media]
 
 
-def read(api: Api, body: bytes, family: Family, **more: Any) -> Asked:
+def read(api: Api, body: bytes, family: Family, request_id: str = "") -> Asked:
     """Read a body. Raises Refusal.
 
     Without OUTPUT_FIELD the answer is as long as the request allows, or a sentence where it says nothing.
     """
-    request = understand(api, body, _SETTINGS, "modelled", lambda _model: family, **more).request
+    request = understand(api, body, _SETTINGS, request_id, lambda _model: family).request
     try:
         ask = _read_ask(body)
     except msgspec.DecodeError as error:
         raise bad_request("invalid_body", str(error)) from None
     bound = ask.max_completion_tokens or ask.max_tokens
     wanted = ask.modelled_output_tokens or bound or len(WORDS)
+    options = ask.stream_options or _StreamOptions()
     return Asked(
         request,
         prompt_tokens(request),
         max(1, min(wanted, bound or wanted)),
         bool(ask.stream),
-        ask.stream_options is not None and ask.stream_options.include_usage,
+        options.include_usage,
+        options.continuous_usage_stats,
     )
 
 

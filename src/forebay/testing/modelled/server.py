@@ -3,13 +3,14 @@
 import contextlib
 import dataclasses
 import itertools
-from collections.abc import AsyncIterator
-from typing import Self
+from collections.abc import AsyncIterator, Mapping
+from typing import Any, Self
 
 import msgspec
 from aiohttp import web
 
 from forebay.intake.refusal import Refusal
+from forebay.intake.tokens.family import Family
 from forebay.intake.tokens.registry import build
 from forebay.simulator.engine.device import load_device
 from forebay.simulator.engine.engine import Engine, EngineSettings
@@ -19,7 +20,7 @@ from forebay.simulator.world import Overheads
 from forebay.testing.modelled.generation import Generation
 from forebay.testing.modelled.reading import APIS, Asked, read
 from forebay.testing.modelled.truth import Truth
-from forebay.testing.modelled.words import DONE, Answer, words
+from forebay.testing.modelled.words import DONE, Answer
 
 MAX_BODY_BYTES = 64 * 1024 * 1024
 CONTEXT_TOKENS = 262_144
@@ -34,7 +35,8 @@ OVERHEADS = Overheads()
 class ModelledEngine:
     """One engine on 127.0.0.1. Use as `async with ModelledEngine() as engine: engine.url`.
 
-    `device` and `shape` say whose times it takes, as in the simulator; `family` prices media as the served model would.
+    `device` and `shape` say whose times it takes, as in the simulator, `slower` times as long for a device that is ill. `family`
+    prices media as the served model would: a family's name, or a mapping with `name` and its parameters.
     `speed` divides every modelled time: 50 for short tests, 1/3 where many engines share a small machine.
     `chunk_tokens` are the tokens of one piece of a stream after the first, as vLLM's `--stream-interval`.
     While it serves, `running` and `waiting` requests, `kv_tokens`, and the `truths` of requests that are over can be looked at.
@@ -45,8 +47,9 @@ class ModelledEngine:
         model: str = "m",
         *,
         device: str = "a100-sxm",
+        slower: float = 1.0,
         shape: ModelShape = QWEN3_VL_8B,
-        family: str = "qwen2.5-vl",
+        family: str | Mapping[str, Any] = "qwen2.5-vl",
         settings: EngineSettings = SETTINGS,
         overheads: Overheads = OVERHEADS,
         speed: float = 1.0,
@@ -58,9 +61,9 @@ class ModelledEngine:
         self.url = ""
         self.served = 0
         self._engine = Engine(
-            StepModel(load_device(device), shape), dataclasses.replace(settings, coalesce=False)
+            StepModel(load_device(device), shape, slower), dataclasses.replace(settings, coalesce=False)
         )
-        self._family = build(family)
+        self._family = _family(family)
         self._overheads = overheads
         self._speed = speed
         self._chunk_tokens = chunk_tokens
@@ -146,16 +149,16 @@ class ModelledEngine:
         except Refusal as refusal:
             error = {"message": refusal.message, "type": "BadRequestError", "code": refusal.status}
             return _json({"error": error}, refusal.status)
-        prompt, output = asked.prompt_tokens, asked.output_tokens
-        usage = {"prompt_tokens": prompt, "completion_tokens": output, "total_tokens": prompt + output}
-        answer = Answer(api, next(self._ids), self.model, usage)
+        tokens = (asked.prompt_tokens, asked.output_tokens)
+        answer = Answer(api, next(self._ids), self.model, tokens, usage_always=asked.usage_always)
         pieces = self._generation.pieces(asked, request.headers.get("x-request-id", ""))
         async with contextlib.aclosing(pieces):
             if asked.stream:
                 response = await _stream(request, asked, answer, pieces)
             else:
-                text = words(0, sum([tokens async for tokens in pieces]))
-                response = web.Response(body=answer.whole(text), headers=JSON)
+                async for _ in pieces:
+                    pass
+                response = web.Response(body=answer.whole(), headers=JSON)
         self.served += 1
         return response
 
@@ -167,12 +170,17 @@ async def _stream(
     await response.prepare(request)
     written = 0
     async for tokens in pieces:
-        last = written + tokens >= asked.output_tokens
-        piece = answer.piece(words(written, tokens), last=last)
+        piece = answer.piece(written, tokens)
         await response.write(piece if written else answer.opening() + piece)
         written += tokens
     await response.write((answer.usage() if asked.usage else b"") + DONE)
     return response
+
+
+def _family(given: str | Mapping[str, Any]) -> Family:
+    if isinstance(given, str):
+        return build(given)
+    return build(given["name"], {key: value for key, value in given.items() if key != "name"})
 
 
 def _json(what: object, status: int = 200) -> web.Response:

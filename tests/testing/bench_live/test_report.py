@@ -1,0 +1,54 @@
+"""Figures of both sides beside each other, and what is said of them."""
+
+import msgspec
+
+from forebay.simulator.visits import Story
+from forebay.testing.bench_live.compare import compare
+from forebay.testing.bench_live.report import Report, report_of, text_report
+from forebay.testing.bench_live.twin import Seen
+
+
+def stories(e2e, ttft, count=100, **changes):
+    return [
+        Story(number, float(number), first=number + ttft, ended=number + e2e, **changes)
+        for number in range(count)
+    ]
+
+
+def test_differences_and_bounds():
+    twins = compare("p", Seen(stories(2.1, 0.26)), Seen(stories(2.0, 0.2)))
+    told = {(line.measure, line.figure): (round(line.difference, 2), line.met) for line in twins.lines}
+    assert told == {
+        ("E2E", "mean"): (0.05, True),
+        ("E2E", "p50"): (0.05, None),
+        ("E2E", "p99"): (0.05, True),
+        ("TTFT", "mean"): (0.3, False),
+        ("TTFT", "p50"): (0.3, None),
+        ("TTFT", "p99"): (0.3, False),
+    }
+
+
+def test_only_visits_that_both_sides_served_are_compared():
+    live = stories(2.0, 0.2)
+    live[50].refused = "503"
+    twins = compare("p", Seen(live), Seen(stories(2.0, 0.2)))
+    assert (twins.requests, twins.counted, twins.refused_live, twins.refused_simulated) == (100, 85, 1, 0)
+
+
+def test_the_text_tells_what_was_missed_and_that_all_is_modelled(tiny):
+    twins = compare("p", Seen(stories(2.1, 0.26), 0.003, (0.004,)), Seen(stories(2.0, 0.2)))
+    report = report_of(tiny(), (twins,), others_share=0.5)
+    text = text_report(report)
+    assert "All times are modelled" in text
+    assert "a100-sxm: kernel-fitted, not validated" in text
+    assert [
+        line.split()[-1] for line in text.splitlines() if line.startswith("p ") and "P50" not in line
+    ] == [
+        "met",
+        "met",
+        "MISSED",
+        "MISSED",
+    ]
+    assert "NOISY: other programs took 50%" in text
+    assert "NOISY" not in text_report(msgspec.structs.replace(report, others_share=0.0))
+    assert msgspec.json.decode(msgspec.json.encode(report), type=Report) == report
