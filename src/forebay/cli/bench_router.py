@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from forebay.testing.bench.contestants import Contestant
     from forebay.testing.bench.results import Report
 
-_NAMES = ("direct", "nginx", "vllm-router", "sglang-router", "smg", "litellm", "forebay")
+_NAMES = ("direct", "nginx", "vllm-router", "sglang-router", "smg", "litellm", "forebay", "forebay-2-workers")
 
 
 def add_parser(kinds: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:

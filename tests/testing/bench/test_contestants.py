@@ -14,7 +14,7 @@ from forebay.testing.bench.contestants import CONTESTANTS, Site
 from forebay.testing.bench.contestants.direct import Direct
 from forebay.testing.bench.contestants.litellm import LiteLLM
 from forebay.testing.bench.contestants.nginx import Nginx, find_nginx
-from forebay.testing.bench.contestants.own import Forebay
+from forebay.testing.bench.contestants.own import Forebay, TwoWorkers
 from forebay.testing.bench.contestants.sglang_router import SglangRouter
 from forebay.testing.bench.contestants.smg import Smg
 from forebay.testing.bench.contestants.vllm_router import VllmRouter
@@ -50,6 +50,13 @@ def test_forebay_serves_the_two_engines(site):
         "http://127.0.0.1:18001",
         "http://127.0.0.1:18002",
     ]
+
+
+def test_two_workers_are_one_setting_more(site):
+    TwoWorkers().command(site)
+    config = yaml.safe_load((site.folder / "forebay.yaml").read_text())
+    assert config.pop("workers") == 2
+    assert config == yaml.safe_load(Forebay().configuration(site))
 
 
 @pytest.mark.skipif(not find_nginx(), reason="nginx is not installed")

@@ -4,7 +4,7 @@ from forebay.testing.bench.contestants.base import Contestant, Site
 from forebay.testing.bench.contestants.direct import Direct
 from forebay.testing.bench.contestants.litellm import LiteLLM
 from forebay.testing.bench.contestants.nginx import Nginx
-from forebay.testing.bench.contestants.own import Forebay
+from forebay.testing.bench.contestants.own import Forebay, TwoWorkers
 from forebay.testing.bench.contestants.sglang_router import SglangRouter
 from forebay.testing.bench.contestants.smg import Smg
 from forebay.testing.bench.contestants.vllm_router import VllmRouter
@@ -19,4 +19,5 @@ CONTESTANTS: tuple[Contestant, ...] = (
     Smg(),
     LiteLLM(),
     Forebay(),
+    TwoWorkers(),
 )

@@ -38,3 +38,13 @@ class Forebay(Plain):
             "drain:\n  lag_seconds: 0\n  grace_seconds: 1\n"
             f"pools:\n  - model: {MODEL}\n    family: qwen2.5-vl\n    profile: multimodal\n    endpoints:\n{endpoints}"
         )
+
+
+class TwoWorkers(Forebay):
+    """The same as a supervisor and two workers, on the one core that every router is given: what sharing the work costs."""
+
+    name: ClassVar[str] = "forebay-2-workers"
+
+    def configuration(self, site: Site) -> str:
+        """With the one setting more."""
+        return f"workers: 2\n{super().configuration(site)}"
