@@ -20,7 +20,7 @@ def asking(name, tokens):
 
 def busy(**changes):
     """A conductor whose one endpoint has a second or so of work before it; and the attempt that is."""
-    fields = {"endpoints": 1, "profile": profile("predictive"), **changes}
+    fields = {"endpoints": 1, "profile": profile("predictive", patience=0.5), **changes}
     book = play(conductor(pool(**fields)))
     book >> Arrived(0, asking("first", 20_000)) << Dispatch
     return book, Attempt("first", 0, 0)
@@ -56,7 +56,7 @@ def test_who_has_waited_for_too_long_is_bound_to_the_least_bad():
 
 
 def test_with_no_patience_nobody_waits():
-    book, _ = busy(profile=profile("predictive", patience=0.0))
+    book, _ = busy(profile=profile("predictive"))
     book >> Arrived(10, asking("r", 100)) << Dispatch << None
 
 
