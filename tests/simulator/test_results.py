@@ -56,8 +56,11 @@ def test_the_first_tenth_and_the_last_twentieth_are_not_counted(world):
     assert (figures.requests, figures.counted, figures.refused) == (200, 170, 0)
     assert figures.e2e.mean == pytest.approx(np.mean([story.e2e for story in kept]))
     assert figures.ttft.p99 == pytest.approx(np.percentile([story.ttft for story in kept], 99))
-    seconds = max(story.ended for story in kept) - kept[0].arrived
-    assert figures.throughput_per_second == pytest.approx(170 / seconds)
+    begin, end = kept[0].arrived, kept[-1].arrived
+    ended = [story for story in stories if begin <= story.ended < end]
+    assert figures.throughput_per_second == pytest.approx(len(ended) / (end - begin))
+    tokens = sum(asked[story.number].output_tokens for story in ended)
+    assert figures.output_tokens_per_second == pytest.approx(tokens / (end - begin))
     assert 0 < figures.tpot.mean < 0.1
     assert len(result.series.e2e) == 200
     assert result.series.occupancy.shape[1] == 2

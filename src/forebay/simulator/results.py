@@ -41,7 +41,8 @@ class Figures(msgspec.Struct, frozen=True):
 
     `kv_mean`, `kv_std` and `kv_cv` are of the endpoints' KV occupancies, as shares of their capacities: mean over endpoints,
     standard deviation over endpoints, and their ratio, each as its mean over time. `imbalance` is the largest over the mean
-    number of requests in flight, of averages over 1 s, as its mean over the seconds with at least 4 on average.
+    number of requests in flight, of averages over 1 s, as its mean over the seconds with at least 4 on average. Throughput is of
+    requests that ended while the counted ones arrived. `refused` were not served whole: refused, or broken off.
     """
 
     requests: int
@@ -121,7 +122,7 @@ def _figures(
     visits: Sequence[Visit], stories: Sequence[Story], kept: Sequence[Story], series: Series, world: World
 ) -> Figures:
     lengths = [visits[story.number].output_tokens for story in kept]
-    seconds = max(s.ended for s in kept) - kept[0].arrived if kept else 0.0
+    rates = _rates(visits, stories, kept)
     kv_mean, kv_std, kv_cv = balance(_middle(series.occupancy))
     ratios = imbalance(_middle(series.in_flight))
     return Figures(
@@ -138,8 +139,8 @@ def _figures(
                 if length > 1
             ]
         ),
-        throughput_per_second=len(kept) / seconds if seconds else 0.0,
-        output_tokens_per_second=sum(lengths) / seconds if seconds else 0.0,
+        throughput_per_second=rates[0],
+        output_tokens_per_second=rates[1],
         kv_mean=kv_mean,
         kv_std=kv_std,
         kv_cv=kv_cv,
@@ -148,6 +149,17 @@ def _figures(
         preemptions=sum(replica.engine.preemptions for replica in world.replicas.values()),
         virtual_seconds=world.now,
     )
+
+
+def _rates(visits: Sequence[Visit], stories: Sequence[Story], kept: Sequence[Story]) -> tuple[float, float]:
+    """Requests, and tokens of their answers, a second: of those that ended while the counted ones arrived."""
+    begin, end = (kept[0].arrived, kept[-1].arrived) if kept else (0.0, 0.0)
+    if end <= begin:
+        return 0.0, 0.0
+    ended = [
+        visits[story.number].output_tokens for story in stories if story.whole and begin <= story.ended < end
+    ]
+    return len(ended) / (end - begin), sum(ended) / (end - begin)
 
 
 def spread(seconds: Sequence[float]) -> Spread:
