@@ -15,6 +15,7 @@ from forebay.cli.main import build_parser, main
 from forebay.config.assemble import assemble
 from forebay.config.companions import Companions
 from forebay.config.document import Document
+from forebay.simulator.scenario import read_scenario
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -44,7 +45,9 @@ def blocks_of(page: Path) -> list[Block]:
 
 
 BLOCKS = [block for page in PAGES for block in blocks_of(page)]
-FILES = [block for block in BLOCKS if block.language == "yaml"]
+YAML = [block for block in BLOCKS if block.language == "yaml"]
+SCENARIOS = [block for block in YAML if "workload:" in block.text]
+FILES = [block for block in YAML if block not in SCENARIOS]
 COMMANDS = [
     (block, line.removeprefix("$ ").removeprefix(".venv/bin/"))
     for block in BLOCKS
@@ -102,6 +105,11 @@ def test_check_explains_them(block, certificates, tmp_path, capsys, monkeypatch)
     file.write_text(block.text)
     assert main(["check", str(file)]) == 0
     assert "all is well" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("block", SCENARIOS, ids=str)
+def test_scenarios_are_right(block):
+    assert read_scenario(Document(block.text, str(block)), "example").requests
 
 
 @pytest.mark.parametrize(("block", "line"), COMMANDS, ids=str)
