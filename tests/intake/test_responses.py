@@ -1,6 +1,7 @@
 """Responses: every kind of input item is read, and priced as what it is."""
 
 import base64
+import json
 
 import pytest
 
@@ -77,10 +78,16 @@ def test_documents_count_as_pages(respond):
     assert respond(input=[{"role": "user", "content": content}]).request.text.ascii_bytes == 20_000
 
 
-def test_an_unknown_part_is_text(respond):
-    content = [{"type": "input_poem", "lines": ["a", "b"]}]
-    request = respond(input=[{"role": "user", "content": content}]).request
-    assert 20 < request.text.ascii_bytes < 100
+def test_an_unknown_part_is_text_and_each_counts_once(respond):
+    parts = [{"type": "input_poem", "lines": [str(number)]} for number in range(5)]
+    items = [
+        "bare",
+        {"role": "user", "content": parts[:2]},
+        {"role": "user", "content": [{"type": "input_text", "text": "ab"}, parts[2]]},
+        {"type": "reasoning", "summary": [parts[3]], "content": [parts[4]]},
+    ]
+    written = sum(len(json.dumps(part)) for part in parts)
+    assert respond(input=items).request.text.ascii_bytes == len("bare") + len("ab") + written
 
 
 def test_addresses_inside_are_refused(refused):

@@ -35,10 +35,40 @@ class _Item(msgspec.Struct, gc=False):
     output: msgspec.Raw = _ABSENT
 
 
+class _RawItem(msgspec.Struct, gc=False):
+    content: msgspec.Raw = _ABSENT
+    summary: msgspec.Raw = _ABSENT
+
+
 _INPUT = msgspec.json.Decoder(str | list[_Item | str])
-_RAW_ITEMS = msgspec.json.Decoder(list[msgspec.Raw])
+_RAW_ITEMS = msgspec.json.Decoder(list[_RawItem | str])
+_RAW_PARTS = msgspec.json.Decoder(list[msgspec.Raw])
 _TEXT = msgspec.json.Decoder(str)
 _PROMPT_JSON = ("tools", "text")
+
+
+class _RawParts:
+    """The JSON of the parts, split when the first is asked for, and once."""
+
+    __slots__ = ("_input", "_items", "_parts")
+
+    def __init__(self, raw: bytes) -> None:
+        self._input = raw
+        self._items: list[_RawItem | str] | None = None
+        self._parts: dict[tuple[int, str], list[msgspec.Raw]] = {}
+
+    def part(self, place: Place, key: str) -> bytes:
+        parts = self._parts.get((place.message_index, key))
+        if parts is None:
+            parts = _RAW_PARTS.decode(self._list(place.message_index, key))
+            self._parts[place.message_index, key] = parts
+        return bytes(parts[place.part_index])
+
+    def _list(self, item_index: int, key: str) -> msgspec.Raw:
+        if self._items is None:
+            self._items = _RAW_ITEMS.decode(self._input)
+        raw: msgspec.Raw = getattr(self._items[item_index], key)
+        return raw
 
 
 def read_responses(members: Members, prompt: Prompt) -> None:
@@ -61,44 +91,41 @@ def read_responses(members: Members, prompt: Prompt) -> None:
     elif given is not None:
         raw = members.raw("input")
         check_part_urls(raw, prompt.url_settings, "input")
+        raw_parts = _RawParts(raw)
         for index, item in enumerate(given):
-            _read_item(prompt, raw, index, item)
+            _read_item(prompt, raw_parts, index, item)
 
 
-def _read_item(prompt: Prompt, raw: bytes, index: int, item: _Item | str) -> None:
+def _read_item(prompt: Prompt, raw_parts: _RawParts, index: int, item: _Item | str) -> None:
     if isinstance(item, str):
         prompt.turn("user")
         prompt.text(item)
         return
     prompt.turn(item.role or item.type or "")
-    place = Place(index, 0, f"input[{index}]")
     prompt.text(item.name)
     prompt.text(item.arguments)
     if item.content is not msgspec.UNSET:
         prompt.keys_read += 1
-        _read_content(prompt, raw, Place(index, 0, f"{place.path}.content"), item.content)
-    _read_content(prompt, raw, Place(index, 0, f"{place.path}.summary"), item.summary)
+        _read_content(prompt, raw_parts, index, "content", item.content)
+    _read_content(prompt, raw_parts, index, "summary", item.summary)
     if item.output:
         output = msgspec.json.decode(item.output)
-        read_value(prompt, output, Place(index, 0, f"{place.path}.output"))
+        read_value(prompt, output, Place(index, 0, f"input[{index}].output"))
 
 
-def _read_content(prompt: Prompt, raw: bytes, place: Place, content: str | list[Part | str] | None) -> None:
+def _read_content(
+    prompt: Prompt, raw_parts: _RawParts, index: int, key: str, content: str | list[Part | str] | None
+) -> None:
     if content is None or isinstance(content, str):
         prompt.text(content)
         return
     prompt.holds_parts = True
-    for index, part in enumerate(content):
-        here = Place(place.message_index, index, f"{place.path}[{index}]")
+    for part_index, part in enumerate(content):
+        place = Place(index, part_index, f"input[{index}].{key}[{part_index}]")
         if isinstance(part, str):
             prompt.text(part)
-        elif not read_part(prompt, here, part):
-            _read_unknown(prompt, raw, here)
-
-
-def _read_unknown(prompt: Prompt, raw: bytes, place: Place) -> None:
-    """A part that is not known here is text as far as can be told. Its item's JSON bounds it from above."""
-    prompt.json(bytes(_RAW_ITEMS.decode(raw)[place.message_index]))
+        elif not read_part(prompt, place, part):
+            prompt.json(raw_parts.part(place, key))
 
 
 FORM = JsonForm(
