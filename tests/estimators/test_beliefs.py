@@ -533,3 +533,15 @@ def test_the_standing_changes_with_flags_and_members_and_with_nothing_else():
     ):
         change()
         assert changed()
+
+
+def test_tokens_that_no_cache_holds_are_counted_while_open_and_for_ever():
+    beliefs = beliefs_of(1)
+    demand = Demand(500, 0, 0, 0, 0, 10, 300, exact=True)
+    beliefs.dispatched(0, "a", COST, demand, 0, cached_tokens=400.0)
+    beliefs.dispatched(0, "b", COST, demand, 0, cached_tokens=900.0)
+    beliefs.dispatched(0, "c", COST, demand, 0)
+    assert beliefs.row(0).uncached_tokens == 600
+    for key in "abc":
+        beliefs.ended(0, key, 9)
+    assert (beliefs.row(0).uncached_tokens, beliefs.row(0).sent_tokens) == (0, 600)

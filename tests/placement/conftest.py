@@ -41,6 +41,8 @@ IDLE = {
     "work_share": 0.0,
     "worked_at": 0.0,
     "kv_tokens": 0.0,
+    "uncached_tokens": 0.0,
+    "sent_tokens": 0.0,
     "kv_capacity_tokens": NAN,
     "gap_p95_us": NAN,
     "bytes_per_us": 625.0,

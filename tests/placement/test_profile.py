@@ -124,6 +124,8 @@ one_row = st.fixed_dictionaries(
         "work_share": st.floats(0, 2),
         "worked_at": st.floats(0, 1e6),
         "kv_tokens": st.integers(0, 10**6).map(float),
+        "uncached_tokens": st.integers(0, 10**6).map(float),
+        "sent_tokens": st.integers(0, 10**8).map(float),
         "kv_capacity_tokens": st.floats(1e3, 1e6) | st.just(math.nan),
         "backlog_us": st.floats(1e6, 1e8),
         "head_us": st.floats(0, 1e6),

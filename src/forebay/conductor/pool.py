@@ -137,7 +137,9 @@ class Pool:
         cached = ask.cached_tokens.get(slot, 0.0)
         encoded = ask.encoded_patches.get(slot, 0.0)
         cost = price(journey.demand, cached, encoded, self.beliefs.row(slot))
-        self.beliefs.dispatched(slot, attempt, cost, journey.demand, at, streamed=request.stream)
+        self.beliefs.dispatched(
+            slot, attempt, cost, journey.demand, at, cached_tokens=cached, streamed=request.stream
+        )
         self.residency.held(self._apart(request), slot, request.prefix_blocks, request.media)
         self._breakers[slot].dispatched(attempt, at)
         self._settle(slot, at)

@@ -48,6 +48,8 @@ WORK_FIELDS = (
     "work_share",
     "worked_at",
     "kv_tokens",
+    "uncached_tokens",
+    "sent_tokens",
     "max_in_flight",
     "gap_p95_us",
     *RATE_FIELDS,
@@ -112,12 +114,15 @@ class Account:
 
     # --- own work
 
-    def dispatched(self, key: Hashable, cost: Cost, demand: Demand, at: int, *, streamed: bool) -> None:
+    def dispatched(
+        self, key: Hashable, cost: Cost, demand: Demand, at: int, *, cached_tokens: float, streamed: bool
+    ) -> None:
         """Open the attempt's account."""
         attempt = OpenAttempt(
             cost,
             demand,
             at,
+            cached_tokens=cached_tokens,
             among_ours=self._among_ours(),
             # A whole reply without output tokens (an embedding) shows its end of work as a first token does.
             silent=not streamed and demand.expected_output_tokens > 0,
@@ -197,6 +202,8 @@ class Account:
         row.decoding = float(past)
         row.backlog_us = float(books.backlog_us)
         row.kv_tokens = float(books.kv_tokens)
+        row.uncached_tokens = float(books.uncached_tokens)
+        row.sent_tokens = float(books.sent_tokens)
         head = books.head if before else None
         if head is None:
             row.head_us = row.progressed_at = 0.0

@@ -111,12 +111,23 @@ class Beliefs:
             self._lay_out()
 
     def dispatched(
-        self, slot: int, key: Hashable, cost: Cost, demand: Demand, at: int, *, streamed: bool = True
+        self,
+        slot: int,
+        key: Hashable,
+        cost: Cost,
+        demand: Demand,
+        at: int,
+        *,
+        cached_tokens: float = 0.0,
+        streamed: bool = True,
     ) -> None:
-        """An attempt was sent, priced at `cost` there. `streamed` tells whether its first token will show."""
+        """An attempt was sent, priced at `cost` there, as so much of its prompt is believed to be cached.
+
+        `streamed` tells whether its first token will show.
+        """
         account = self._accounts.get(slot)
         if account is not None:
-            account.dispatched(key, cost, demand, at, streamed=streamed)
+            account.dispatched(key, cost, demand, at, cached_tokens=cached_tokens, streamed=streamed)
             self._worked(account)
 
     def first_token(self, slot: int, key: Hashable, at: int) -> None:

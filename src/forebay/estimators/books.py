@@ -26,15 +26,25 @@ class OpenAttempt:
         "served_us",
         "silent",
         "streamed_tokens",
+        "uncached_tokens",
     )
 
     def __init__(
-        self, cost: Cost, demand: Demand, at: int, *, among_ours: bool, silent: bool, speed_factor: float
+        self,
+        cost: Cost,
+        demand: Demand,
+        at: int,
+        *,
+        cached_tokens: float,
+        among_ours: bool,
+        silent: bool,
+        speed_factor: float,
     ) -> None:
         prompt_us = cost.encode_us + cost.prefill_us
         self.prompt_us = round(prompt_us)
         self.nominal_us = prompt_us / speed_factor
         self.prompt_tokens = demand.prompt_tokens
+        self.uncached_tokens = max(0, demand.prompt_tokens - round(cached_tokens))
         self.streamed_tokens = 0
         self.at = at
         self.among_ours = among_ours
@@ -63,6 +73,8 @@ class Books:
         "kv_tokens",
         "prompts",
         "prompts_us",
+        "sent_tokens",
+        "uncached_tokens",
     )
 
     def __init__(self) -> None:
@@ -74,6 +86,8 @@ class Books:
         self.prompts_us = 0
         self.backlog_us = 0
         self.kv_tokens = 0
+        self.uncached_tokens = 0
+        self.sent_tokens = 0
 
     @property
     def open(self) -> tuple[int, int]:
@@ -102,6 +116,8 @@ class Books:
         self._before[key] = attempt
         self.backlog_us += attempt.prompt_us
         self.kv_tokens += attempt.prompt_tokens
+        self.uncached_tokens += attempt.uncached_tokens
+        self.sent_tokens += attempt.uncached_tokens
 
     def first_token(self, key: Hashable, at: int) -> OpenAttempt | None:
         """Move an account past its first token. None when it is not waiting for one."""
@@ -142,6 +158,7 @@ class Books:
             attempt = self._past.pop(key, None)
         if attempt is not None:
             self.kv_tokens -= attempt.prompt_tokens + attempt.streamed_tokens
+            self.uncached_tokens -= attempt.uncached_tokens
         return attempt
 
     def presume(self, at: int) -> bool:

@@ -49,6 +49,8 @@ class Row:
     work_share: float
     worked_at: float
     kv_tokens: float
+    uncached_tokens: float
+    sent_tokens: float
     kv_capacity_tokens: float
     gap_p95_us: float
     bytes_per_us: float
@@ -120,6 +122,8 @@ class Columns:
     work_share: Quantity
     worked_at: Quantity
     kv_tokens: Quantity
+    uncached_tokens: Quantity
+    sent_tokens: Quantity
     kv_capacity_tokens: Quantity
     gap_p95_us: Quantity
     bytes_per_us: Quantity

@@ -12,6 +12,14 @@ from forebay.placement.baselines import (
     queue_kv,
     round_robin,
 )
+from forebay.placement.baselines_cache import (
+    CacheAwareSettings,
+    LeastLoadSettings,
+    TokenLoadStickySettings,
+    cache_aware,
+    least_load,
+    token_load_sticky,
+)
 from forebay.placement.common import CommonSettings
 from forebay.placement.multimodal import MultimodalSettings, multimodal
 from forebay.placement.power_of_two import PowerOfTwoSettings, power_of_two
@@ -39,4 +47,7 @@ PROFILES: Mapping[str, Recipe] = {
     "queue-kv": Recipe(QueueKvSettings, queue_kv),
     "power-of-two": Recipe(PowerOfTwoSettings, power_of_two),
     "prefix-affinity": Recipe(PrefixAffinitySettings, prefix_affinity),
+    "cache-aware": Recipe(CacheAwareSettings, cache_aware),
+    "token-load-sticky": Recipe(TokenLoadStickySettings, token_load_sticky),
+    "least-load": Recipe(LeastLoadSettings, least_load),
 }
