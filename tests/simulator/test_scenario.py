@@ -1,9 +1,12 @@
 """Scenarios: those that come along are right, and a wrong one is told with its place and cure."""
 
+from importlib.resources import files
+
 import pytest
 
 from forebay.config.document import Document
 from forebay.config.errors import ConfigError
+from forebay.simulator.run import world_of
 from forebay.simulator.scenario import load_scenario, read_scenario, shipped
 
 GOOD = {
@@ -39,6 +42,18 @@ def test_names_are_found_in_any_case_and_files_by_their_path(tmp_path):
     file = tmp_path / "mine.yaml"
     file.write_text("\n".join(GOOD.values()))
     assert load_scenario(str(file)) == read()
+
+
+def test_ones_own_devices_stand_beside_the_file(tmp_path):
+    shipped_one = files("forebay").joinpath("simulator/devices/l40s.json").read_text()
+    (tmp_path / "h100-mine.json").write_text(shipped_one)
+    file = tmp_path / "mine.yaml"
+    file.write_text("\n".join({**GOOD, "fleet": "fleet: [{device: h100-mine.json}]"}.values()))
+    scenario = load_scenario(str(file))
+    assert scenario.devices == (str(tmp_path / "h100-mine.json"),)
+    (replica,) = world_of(scenario, "round-robin", 1, []).replicas.values()
+    assert replica.endpoint.device == "h100-mine"
+    assert replica.engine.steps.device.title.startswith("NVIDIA L40S")
 
 
 def test_a_fleet_is_a_list_of_devices():

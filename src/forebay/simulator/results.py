@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import msgspec
 import numpy as np
@@ -90,7 +91,7 @@ class Result:
 def standing_of(scenario: Scenario) -> dict[str, str]:
     """What each device's figures rest on: steps, then encoder."""
     return {
-        name: f"{device.standing}; encoder: {device.encoder_standing}"
+        Path(name).stem: f"{device.standing}; encoder: {device.encoder_standing}"
         for name, device in ((name, load_device(name)) for name in dict.fromkeys(scenario.devices))
     }
 

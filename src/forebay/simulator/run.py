@@ -1,6 +1,7 @@
 """A scenario, a profile and a seed: one run, and its result. Pure: the same three give the same result, in any process."""
 
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any, TypeAlias
 
 from forebay.conductor.conductor import Conductor
@@ -48,14 +49,15 @@ def world_of(
 ) -> World:
     """The world of a run, ready to run: a fleet of engines with these overheads, and a conductor for each gateway."""
     endpoints = tuple(
-        Endpoint(slot, f"e{slot}", f"http://e{slot}", device=device)
+        Endpoint(slot, f"e{slot}", f"http://e{slot}", device=Path(device).stem)
         for slot, device in enumerate(scenario.devices)
     )
     late = {one.endpoint for one in scenario.incidents if one.what == "join"}
     slower = [group.slower for group in scenario.fleet for _ in range(group.count)]
     replicas = []
     for endpoint in endpoints:
-        replica = Replica(endpoint, _engine(scenario, endpoint.device, slower[endpoint.slot]), [MODEL])
+        device = scenario.devices[endpoint.slot]
+        replica = Replica(endpoint, _engine(scenario, device, slower[endpoint.slot]), [MODEL])
         replica.alive = endpoint.slot not in late
         replicas.append(replica)
     conductors = [

@@ -14,6 +14,8 @@ from forebay.simulator.engine.device import UnknownDevice, load_device
 from forebay.simulator.engine.shape import MODELS
 from forebay.simulator.workloads.catalogue import WORKLOADS
 
+HERE = Path()
+
 
 class Group(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """`count` equal endpoints. They take `slower` times as long as the gateway was told by `device`."""
@@ -139,12 +141,16 @@ def load_scenario(name: str) -> Scenario:
     else:
         there = f"there are {', '.join(shipped())}, or give the path of a .yaml file"
         raise ConfigError(name, "no such scenario", nearest(name, known) or there)
-    return read_scenario(Document.read(path), path.stem)
+    return read_scenario(Document.read(path), path.stem, path.parent)
 
 
-def read_scenario(document: Document, name: str) -> Scenario:
-    """The scenario in a document. Raises ConfigError."""
+def read_scenario(document: Document, name: str, folder: Path = HERE) -> Scenario:
+    """The scenario in a document; files that it names are relative to `folder`. Raises ConfigError."""
     file = convert(document.data, _File, document, "$")
+    fleet = tuple(
+        msgspec.structs.replace(group, device=_beside(folder, group.device)) for group in file.fleet
+    )
+    file = msgspec.structs.replace(file, fleet=fleet)
     _check(document, file)
     return Scenario(
         name=name,
@@ -163,6 +169,10 @@ def read_scenario(document: Document, name: str) -> Scenario:
         slow_start_seconds=file.slow_start_seconds,
         incidents=file.incidents,
     )
+
+
+def _beside(folder: Path, device: str) -> str:
+    return str(folder / device) if device.endswith(".json") else device
 
 
 def _rate(file: _File) -> float:
