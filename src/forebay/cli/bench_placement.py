@@ -50,7 +50,7 @@ def run(options: argparse.Namespace) -> int:
     if problem:
         print(problem, file=sys.stderr)
         return 2
-    work = tasks(cases, rivals, _seeds(options))
+    work = tasks(cases, rivals, _seeds(options), options.subject)
     results = perform(work, options.workers, _tell)
     proof = proof_of(options.subject, cases, work, results)
     print(text_report(proof))

@@ -5,14 +5,16 @@ import dataclasses
 import re
 
 import msgspec
+import numpy as np
 import pytest
 
 from forebay.cli import bench, bench_placement
-from forebay.simulator.results import Figures, Spread
+from forebay.simulator.results import Figures, Result, Series, Spread
 from forebay.simulator.scenario import shipped
 from forebay.testing.proof.cases import CASES, SMOKE, Gate
-from forebay.testing.proof.contestants import FRESH, contestants
-from forebay.testing.proof.figures import FIGURES
+from forebay.testing.proof.contestants import FRESH, contestants, gateways
+from forebay.testing.proof.figures import FIGURES, recovery_seconds
+from forebay.testing.proof.page import page
 from forebay.testing.proof.plots import overview
 from forebay.testing.proof.report import encode, proof_of, text_report, verdict
 from forebay.testing.proof.run import perform, scenario_of, tasks
@@ -23,7 +25,7 @@ SHORT = 0.1
 
 @pytest.fixture(scope="module")
 def work():
-    return tasks(SMOKE, RIVALS, [1, 2], SHORT)
+    return tasks(SMOKE, RIVALS, [1, 2], "multimodal", SHORT)
 
 
 @pytest.fixture(scope="module")
@@ -32,8 +34,10 @@ def results(work):
 
 
 def test_every_case_has_its_scenario_and_its_rivals():
-    names = {one.name for one in contestants()}
     for case in CASES + SMOKE:
+        every = contestants() + (gateways("predictive") if case.several_gateways else ())
+        names = {"", *(one.name for one in every)}
+        assert all(gate.ours in names for gate in case.gates)
         assert case.scenario in shipped()
         for gate in case.gates:
             assert gate.figure in FIGURES
@@ -68,7 +72,8 @@ def test_the_table_names_every_contestant_and_says_that_it_is_a_model(work, resu
 
 def figures(e2e):
     spread = Spread(e2e, e2e, e2e, e2e)
-    return Figures(1, 1, 0, 0, spread, spread, spread, 1.0, 1.0, 0.1, 0.1, 0.1, 1.0, 1.0, 0, 1.0)
+    found = Figures(1, 1, 0, 0, spread, spread, spread, 1.0, 1.0, 0.1, 0.1, 0.1, 1.6, 1.6, 0, 1.0)
+    return Result("x", "x", 1, found, None, {})
 
 
 @pytest.mark.parametrize(
@@ -81,12 +86,15 @@ def figures(e2e):
         (Gate("E2E mean", "not-behind", rival="x"), (1.03, 1.031, 1.032), False),
         (Gate("E2E mean", "below", 0.08, "x"), (1.05, 1.06, 1.07), True),
         (Gate("E2E mean", "below", 0.08, "x"), (1.1, 1.11, 1.12), False),
+        (Gate("imbalance", "level", 1.5, "x"), (1.0, 1.0, 1.0), False),
+        (Gate("imbalance", "level", 1.7, "x"), (1.0, 1.0, 1.0), True),
     ],
 )
 def test_gates(gate, ours, met):
     found = verdict(gate, [figures(one) for one in ours], [figures(1.0)] * 3)
     assert found.met is met
-    assert "x" in found.words
+    assert gate.figure in found.words
+    assert f"{found.mean:+.1%}" in found.numbers() or f"{found.mean:.2f}" in found.numbers()
 
 
 def test_a_rival_with_a_surely_lower_mean_is_named(work, results):
@@ -113,9 +121,7 @@ def parse(*arguments):
 
 def test_the_command_writes_json_page_and_pictures(monkeypatch, tmp_path, capsys):
     monkeypatch.setattr("forebay.testing.proof.contestants.contestants", lambda: (*RIVALS, QUEUE))
-    monkeypatch.setattr(
-        "forebay.testing.proof.run.tasks", lambda cases, rivals, seeds: tasks(cases, rivals, seeds, SHORT)
-    )
+    monkeypatch.setattr("forebay.testing.proof.run.tasks", lambda *given: tasks(*given, SHORT))
     out = tmp_path / "new"
     assert (
         bench.run(
@@ -130,11 +136,11 @@ def test_the_command_writes_json_page_and_pictures(monkeypatch, tmp_path, capsys
         "smoke-1.png",
         "smoke-2.png",
     ]
-    page = (out / "placement.html").read_text()
-    assert "Modelled in virtual time" in page
-    assert "src='http" not in page, "self-contained"
-    assert "forebay bench placement --subject multimodal --seeds 2 --smoke" in page
-    assert page.count("data:image/png;base64,") == 2
+    text = (out / "placement.html").read_text()
+    assert "Modelled in virtual time" in text
+    assert "src='http" not in text, "self-contained"
+    assert "forebay bench placement --subject multimodal --seeds 2 --smoke" in text
+    assert text.count("data:image/png;base64,") == 2
 
 
 QUEUE = next(one for one in contestants() if one.name == "queue-kv")
@@ -167,3 +173,46 @@ def test_a_case_with_several_rates_is_asked_for_by_its_letter():
 def test_the_overview_is_a_picture():
     changes = {"E2E mean": (-0.1, -0.2, 0.0), "TTFT mean": (-0.3, -1.5, 0.9)}
     assert overview("ours", "theirs", [("A", changes), ("B", changes)]).startswith(b"\x89PNG")
+
+
+def series(ttft):
+    """A request every tenth of a second, whose time to first token is what `ttft` says of its arrival."""
+    arrived = np.arange(0, 120, 0.1)
+    times = np.array([ttft(at) for at in arrived])
+    return Series(
+        arrived, times, times, np.zeros(len(arrived), dtype=np.int64), np.zeros((1, 1)), np.zeros((1, 1))
+    )
+
+
+@pytest.mark.parametrize(
+    ("ttft", "seconds"),
+    [
+        (lambda at: 0.2, 0),
+        (lambda at: 2.0 if 60 <= at < 68 else 0.2, 10),
+        (lambda at: 2.0 if at >= 60 else 0.2, 55),
+        (lambda at: 2.0 if 60 <= at < 62 or 81 <= at < 82 else 0.2, 25),
+    ],
+)
+def test_recovery_is_until_the_tail_is_back_for_good(ttft, seconds):
+    assert recovery_seconds(series(ttft), 60.0) == pytest.approx(seconds)
+
+
+def test_several_gateways_have_their_own_yardsticks():
+    case = next(one for one in CASES if one.several_gateways)
+    work = tasks([case], RIVALS, [1], "multimodal", 0.02)
+    scenarios = {task.contestant: task.scenario for task in work}
+    assert scenarios["alone"].gateways == 1
+    assert scenarios["peers 200 ms"].peers_seconds == 0.2
+    assert scenarios["multimodal"].gateways == 4
+    proof = proof_of("multimodal", [case], work, perform(work, processes=1))
+    assert len(proof.cases[0].verdicts) == 4
+    assert not {"alone", "peers 200 ms"} & set(proof.cases[0].behind)
+
+
+def test_a_case_with_an_incident_tells_how_long_it_was_felt():
+    case = next(one for one in CASES if one.name == "I")
+    work = tasks([case], RIVALS, [1], "multimodal", 0.4)
+    proof = proof_of("multimodal", [case], work, perform(work, processes=1))
+    assert all("recovery" in row.figures for row in proof.cases[0].rows)
+    assert "recovery" in text_report(proof)
+    assert "<th>recovery</th>" in page(proof, {}, "forebay bench placement")

@@ -3,9 +3,9 @@
 from dataclasses import dataclass, field
 from typing import Literal
 
-from forebay.testing.proof.contestants import FRESH
+from forebay.testing.proof.contestants import ALONE, FRESH, LATE, STALE
 
-Kind = Literal["at-most", "not-behind", "below"]
+Kind = Literal["at-most", "not-behind", "below", "level"]
 
 
 @dataclass(frozen=True)
@@ -13,18 +13,23 @@ class Gate:
     """One promise: `figure` against `rival`.
 
     `at-most`: the mean change is no more than `bound`, and the interval lies below 0. `not-behind`: the interval ends below +2 %.
-    `below`: the mean change is no more than `bound`, which may be above 0.
+    `below`: the mean change is no more than `bound`, which may be above 0. `level`: the figure itself is at most `bound`, whatever
+    the rival's. `ours` is the subject, or another contestant that stands for it.
     """
 
     figure: str
     kind: Kind = "not-behind"
     bound: float = 0.0
     rival: str = FRESH
+    ours: str = ""
 
     def words(self) -> str:
         """As people read it."""
+        who = f" ({self.ours})" if self.ours else ""
+        if self.kind == "level":
+            return f"{self.figure}{who} <= {self.bound:g}"
         wanted = "not behind" if self.kind == "not-behind" else f"<= {self.bound:+.0%}"
-        return f"{self.figure} {wanted} against {self.rival}"
+        return f"{self.figure}{who} {wanted} against {self.rival}"
 
 
 @dataclass(frozen=True)
@@ -35,6 +40,7 @@ class Case:
     scenario: str
     gates: tuple[Gate, ...] = field(default=())
     rate_per_second: float | None = None
+    several_gateways: bool = False
 
 
 def _at_most(figure: str, bound: float, rival: str = FRESH) -> Gate:
@@ -71,6 +77,16 @@ CASES = (
     Case("G", "g", (_at_most("E2E mean", -0.04), _at_most("TTFT mean", -0.30))),
     Case("H", "h"),
     Case("I", "i"),
-    Case("J", "j"),
+    Case(
+        "J",
+        "j",
+        (
+            Gate("TTFT mean", "below", 0.10, ALONE),
+            Gate("TTFT mean", rival=STALE, ours=LATE),
+            Gate("E2E mean", rival=STALE, ours=LATE),
+            Gate("imbalance", "level", 1.5),
+        ),
+        several_gateways=True,
+    ),
 )
 SMOKE = (Case("smoke", "smoke", (E2E,)),)

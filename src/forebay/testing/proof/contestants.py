@@ -1,19 +1,28 @@
-"""The policies that are compared: a profile, and how fresh its signals are."""
+"""The policies that are compared: a profile, and what is otherwise in the scenario when it runs."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import msgspec
 
 from forebay.placement.catalogue import PROFILES
 from forebay.simulator.run import Choice
+from forebay.simulator.scenario import Scenario
 
 
 @dataclass(frozen=True)
 class Contestant:
-    """`signals_seconds` of None is the scenario's own. One that `sees_future` is a yardstick, and beats nobody."""
+    """`changes` are fields of the scenario that it runs under. One that `sees_future` is a yardstick, and beats nobody."""
 
     name: str
     choice: Choice
-    signals_seconds: float | None = None
+    changes: Mapping[str, Any] = field(default_factory=dict)
     sees_future: bool = False
+
+    def within(self, scenario: Scenario) -> Scenario:
+        """The scenario as it runs under it."""
+        return msgspec.structs.replace(scenario, **self.changes)
 
 
 FRESH = "queue-kv 50 ms"
@@ -24,5 +33,19 @@ def contestants() -> tuple[Contestant, ...]:
     """Every profile of the catalogue, and queue-kv with fresh signals."""
     return (
         *(Contestant(name, name) for name in PROFILES),
-        Contestant(FRESH, "queue-kv", signals_seconds=0.05),
+        Contestant(FRESH, "queue-kv", {"signals_seconds": 0.05}),
+    )
+
+
+ALONE = "alone"
+LATE = "peers 200 ms"
+STALE = "queue-kv 200 ms"
+
+
+def gateways(subject: str) -> tuple[Contestant, ...]:
+    """Those that only the case of several gateways needs: ours as one gateway, ours with late peers, and a rival as stale."""
+    return (
+        Contestant(ALONE, subject, {"gateways": 1}),
+        Contestant(LATE, subject, {"peers_seconds": 0.200}),
+        Contestant(STALE, "queue-kv", {"signals_seconds": 0.200, "peers_seconds": 0.200}),
     )

@@ -5,7 +5,7 @@ import html
 from collections.abc import Mapping
 
 from forebay.testing.proof.figures import FIGURES
-from forebay.testing.proof.report import CaseReport, Proof, Row, Verdict
+from forebay.testing.proof.report import CaseReport, Proof, Row, Verdict, shown
 
 _STYLE = """
 body { font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 70rem; padding: 0 1rem; color: #1b2733; }
@@ -35,7 +35,8 @@ def page(proof: Proof, pictures: Mapping[str, list[bytes]], command: str) -> str
 
 def _case(subject: str, report: CaseReport, pictures: list[bytes], command: str) -> str:
     standing = "; ".join(f"{device}: {words}" for device, words in report.standing.items())
-    head = "".join(f"<th>{name}</th>" for name in ("", *FIGURES, "throughput"))
+    recovery = ("recovery",) if "recovery" in report.rows[0].figures else ()
+    head = "".join(f"<th>{name}</th>" for name in ("", *FIGURES, "throughput", *recovery))
     rows = "".join(_row(subject, row) for row in report.rows)
     gates = "".join(map(_gate, report.verdicts))
     behind = (
@@ -57,22 +58,23 @@ def _row(subject: str, row: Row) -> str:
     cells = "".join(f"<td>{_cell(row, what)}</td>" for what in FIGURES)
     ours = " class='ours'" if row.contestant == subject else ""
     throughput = f"<td>{row.figures['throughput']:.2f}/s</td>"
-    return f"<tr{ours}><td>{_text(row.contestant)}</td>{cells}{throughput}</tr>"
+    recovery = f"<td>{row.figures['recovery']:.0f} s</td>" if "recovery" in row.figures else ""
+    return f"<tr{ours}><td>{_text(row.contestant)}</td>{cells}{throughput}{recovery}</tr>"
 
 
 def _cell(row: Row, what: str) -> str:
     value = row.figures[what]
-    shown = f"{value:.2%}" if what == "KV std" else f"{value:.3f} s"
+    words = shown(what, value)
     if what not in row.changes:
-        return shown
+        return words
     mean, low, high = row.changes[what]
     sure = "good" if high < 0 else "bad" if low > 0 else ""
-    return f"{shown} <span class='{sure}' title='{low:+.1%} .. {high:+.1%}'>({mean:+.0%})</span>"
+    return f"{words} <span class='{sure}' title='{low:+.1%} .. {high:+.1%}'>({mean:+.0%})</span>"
 
 
 def _gate(one: Verdict) -> str:
     state = "met" if one.met else "missed"
-    return f"<li class='{state}'>{_text(one.words)}: {one.mean:+.1%} [{one.low:+.1%} .. {one.high:+.1%}]</li>"
+    return f"<li class='{state}'>{_text(one.words)}: {one.numbers()}</li>"
 
 
 def _text(words: str) -> str:

@@ -12,7 +12,7 @@ from forebay.simulator.results import Result
 from forebay.simulator.run import run
 from forebay.simulator.scenario import Scenario, load_scenario
 from forebay.testing.proof.cases import Case
-from forebay.testing.proof.contestants import Contestant
+from forebay.testing.proof.contestants import Contestant, gateways
 
 Tell = Callable[[int, int, str], None]
 
@@ -33,25 +33,28 @@ class Task:
 
 
 def tasks(
-    cases: Sequence[Case], contestants: Sequence[Contestant], seeds: Iterable[int], shorter: float = 1.0
+    cases: Sequence[Case],
+    contestants: Sequence[Contestant],
+    seeds: Iterable[int],
+    subject: str,
+    shorter: float = 1.0,
 ) -> list[Task]:
     """All of them. `shorter` cuts every scenario to that share of its requests."""
     return [
         Task(case.name, one.name, seed, scenario_of(case, one, shorter), one.choice)
         for case in cases
         for seed in seeds
-        for one in contestants
+        for one in (*contestants, *(gateways(subject) if case.several_gateways else ()))
     ]
 
 
 def scenario_of(case: Case, contestant: Contestant, shorter: float = 1.0) -> Scenario:
-    """The case's scenario, at its rate and with the contestant's signals."""
+    """The case's scenario, at its rate and with the contestant's changes."""
     scenario = load_scenario(case.scenario)
     if case.rate_per_second is not None:
         scenario = scenario.at_rate(case.rate_per_second)
-    if contestant.signals_seconds is not None:
-        scenario = msgspec.structs.replace(scenario, signals_seconds=contestant.signals_seconds)
-    return msgspec.structs.replace(scenario, requests=max(1, round(scenario.requests * shorter)))
+    fewer = max(1, round(scenario.requests * shorter))
+    return contestant.within(msgspec.structs.replace(scenario, requests=fewer))
 
 
 def perform(work: Sequence[Task], processes: int = 0, tell: Tell | None = None) -> list[Result]:
