@@ -6,6 +6,9 @@ import json
 import pytest
 
 from forebay.domain.request import Api
+from forebay.intake.cache_keys import uuid_edits
+from forebay.intake.refusal import Refusal
+from forebay.intake.skeleton import Skeleton
 from forebay.intake.splice import splice
 
 PNG = "p10_gray16_64x48.png"
@@ -92,6 +95,20 @@ def test_every_spelling(sent, spelling):
 def test_a_part_without_a_type_is_known_by_its_medium(sent, chat):
     got = json.loads(sent(chat({"image_url": REMOTE, "uuid": "a"})))
     assert got["messages"][0]["content"][0]["uuid"] is None
+
+
+def test_keys_of_other_apis_beside_it_confuse_nobody(sent, chat):
+    part = {"type": "image_url", "image_url": {"url": REMOTE}, "uuid": "u"}
+    words = [{"type": "text", "text": "input"}, {"type": "text", "text": '"query":'}, part]
+    data = json.dumps({**chat(*words), "input": "x", "query": ["y"], "text": None}).encode()
+    assert sent(data) == data.replace(b'"uuid": "u"', b'"uuid": null')
+
+
+def test_one_that_cannot_be_replaced_is_refused():
+    skeleton = Skeleton(b'{"model":"m","elsewhere":[{"type":"image_url","uuid":"u"}]}')
+    with pytest.raises(Refusal) as caught:
+        uuid_edits(skeleton, 1)
+    assert caught.value.code == "cache_key_not_trusted"
 
 
 def test_in_responses_and_documents(sent, picture):

@@ -18,9 +18,11 @@ from forebay.intake.splice import Edit
 
 SALTS = ("cache_salt", "extra_key")
 # Members that hold content parts, and what in a message is a model's own words.
-_WITH_PARTS = (
-    *("messages", "input", "prompt", "content", "text", "data", "query", "documents", "texts"),
-    *("text_1", "text_2", "queries", "data_1", "data_2", "items"),
+_WITH_PARTS = frozenset(
+    [
+        *("messages", "input", "prompt", "content", "text", "data", "query", "documents", "texts"),
+        *("text_1", "text_2", "queries", "data_1", "data_2", "items"),
+    ]
 )
 _WORDS = frozenset(["tool_calls", "function_call", "arguments"])
 _UUID = b"uuid"
@@ -45,12 +47,11 @@ def salt_edits(members: Members, skeleton: Skeleton, tenant: str) -> list[Edit]:
     return edits
 
 
-def uuid_edits(members: Members, skeleton: Skeleton, expected: int) -> list[Edit]:
+def uuid_edits(skeleton: Skeleton, expected: int) -> list[Edit]:
     """The `uuid` of each content part, replaced by null. Raises a Refusal when not all of the `expected` ones are found."""
     found: list[Span] = []
-    for key in _WITH_PARTS:
-        if key in members:
-            span = members.span(key)
+    for key, span in layout_of(skeleton.text).spans.items():
+        if key in _WITH_PARTS:
             inner = skeleton.text[span.start : span.stop]
             found += [Span(span.start + at.start, span.start + at.stop) for at in _uuids(inner)]
     if len(found) < expected:

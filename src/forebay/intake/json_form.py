@@ -166,7 +166,7 @@ def _with_own_keys(
     """With the keys for an engine's caches made the tenant's own."""
     own = salt_edits(members, skeleton, tenant)
     if prompt.uuids:
-        own += uuid_edits(members, skeleton, prompt.uuids)
+        own += uuid_edits(skeleton, prompt.uuids)
     return msgspec.structs.replace(edits, always=(*edits.always, *own)) if own else edits
 
 
