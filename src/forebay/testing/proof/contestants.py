@@ -7,18 +7,18 @@ from typing import Any
 import msgspec
 
 from forebay.placement.catalogue import PROFILES
+from forebay.simulator.oracle import oracle
 from forebay.simulator.run import Choice
 from forebay.simulator.scenario import Scenario
 
 
 @dataclass(frozen=True)
 class Contestant:
-    """`changes` are fields of the scenario that it runs under. One that `sees_future` is a yardstick, and beats nobody."""
+    """`changes` are fields of the scenario that it runs under."""
 
     name: str
     choice: Choice
     changes: Mapping[str, Any] = field(default_factory=dict)
-    sees_future: bool = False
 
     def within(self, scenario: Scenario) -> Scenario:
         """The scenario as it runs under it."""
@@ -30,12 +30,16 @@ FRESH = "queue-kv 50 ms"
 
 
 def contestants() -> tuple[Contestant, ...]:
-    """Every profile of the catalogue, and queue-kv with fresh signals."""
+    """Every profile of the catalogue, queue-kv with fresh signals, and the oracle, which is a yardstick and no rival."""
     return (
         *(Contestant(name, name) for name in PROFILES),
         Contestant(FRESH, "queue-kv", {"signals_seconds": 0.05}),
+        Contestant(ORACLE, oracle),
     )
 
+
+ORACLE = "greedy oracle"
+"""It knows how long each answer will be."""
 
 ALONE = "alone"
 LATE = "peers 200 ms"
@@ -49,3 +53,7 @@ def gateways(subject: str) -> tuple[Contestant, ...]:
         Contestant(LATE, subject, {"peers_seconds": 0.200}),
         Contestant(STALE, "queue-kv", {"signals_seconds": 0.200, "peers_seconds": 0.200}),
     )
+
+
+NO_RIVALS = frozenset([ORACLE, ALONE, LATE])
+"""Those that see the future, and those that are ours under other circumstances."""
