@@ -14,8 +14,9 @@ def drawn(workload, count=4000, seed=1):
     return list(islice(workload.asks(random.Random(seed)), count))
 
 
-def test_asks_come_at_the_clients_own_rate():
-    workload = ServeGen(hour=16)
+@pytest.mark.parametrize("order", ["shuffled", "recorded"])
+def test_asks_come_at_the_clients_own_rate(order):
+    workload = ServeGen(hour=16, order=order)
     rate = sum(rate.per_second for rate, _ in workload._clients())
     asks = drawn(workload, 6000)
     assert rate == pytest.approx(12.67, abs=0.01)
@@ -30,6 +31,15 @@ def test_each_field_has_its_own_distribution_however_they_are_drawn_together(dra
     expected = sum(rate.per_second * sizes.text.mean for rate, sizes in clients) / total
     asks = drawn(workload, 8000)
     assert statistics.fmean(ask.text_tokens for ask in asks) == pytest.approx(expected, rel=0.08)
+
+
+def test_recorded_clients_come_in_bursts():
+    def variation(order):
+        gaps = [ask.after_seconds for ask in drawn(ServeGen(order=order))]
+        return statistics.pstdev(gaps) / statistics.fmean(gaps)
+
+    assert variation("shuffled") == pytest.approx(1.0, abs=0.05)
+    assert variation("recorded") > 1.1
 
 
 def test_drawn_together_long_texts_have_more_pictures():

@@ -5,6 +5,7 @@ picture, as in Qwen3-VL.
 """
 
 import heapq
+import itertools
 import math
 import random
 from collections.abc import Iterator
@@ -57,10 +58,14 @@ class ServeGen(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     The generator that the data comes with draws the fields of an ask `comonotone`, all by one number: long texts have many
     pictures and long answers. Only their own distributions were published; `independent` is the other end.
+
+    `shuffled` draws who asks at random, by the clients' rates. `recorded` keeps each client's own gaps, some of which come in great
+    bursts: what is asked for then differs from minute to minute.
     """
 
     hour: Annotated[int, msgspec.Meta(ge=0, lt=HOURS)] = 12
     draw: Literal["comonotone", "independent"] = "comonotone"
+    order: Literal["shuffled", "recorded"] = "shuffled"
     # Longer answers are cut, as clients' own bounds do.
     most_output_tokens: AtLeastOne = 2_000
     reuse: Reuse = Reuse()
@@ -68,14 +73,27 @@ class ServeGen(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def asks(self, rng: random.Random) -> Iterator[Ask]:
         """Every client's asks, merged in the order of time."""
         pictures = Pictures(self.reuse, rng)
-        coming: list[tuple[float, int, Rate, Sizes]] = []
-        for number, (rate, sizes) in enumerate(self._clients()):
-            heapq.heappush(coming, (rate.gap(rng), number, rate, sizes))
+        coming = self._recorded(rng) if self.order == "recorded" else self._shuffled(rng)
+        for after_seconds, sizes in coming:
+            yield self._ask(sizes, pictures, rng, after_seconds)
+
+    def _shuffled(self, rng: random.Random) -> Iterator[tuple[float, Sizes]]:
+        clients = list(self._clients())
+        upto = list(itertools.accumulate(rate.per_second for rate, _ in clients))
+        while True:
+            ((_, sizes),) = rng.choices(clients, cum_weights=upto)
+            yield rng.expovariate(upto[-1]), sizes
+
+    def _recorded(self, rng: random.Random) -> Iterator[tuple[float, Sizes]]:
+        coming = [
+            (rate.gap(rng), number, rate, sizes) for number, (rate, sizes) in enumerate(self._clients())
+        ]
+        heapq.heapify(coming)
         before = 0.0
         while True:
             at, number, rate, sizes = coming[0]
             heapq.heapreplace(coming, (at + rate.gap(rng), number, rate, sizes))
-            yield self._ask(sizes, pictures, rng, at - before)
+            yield at - before, sizes
             before = at
 
     def _clients(self) -> Iterator[tuple[Rate, Sizes]]:
