@@ -2,6 +2,7 @@
 
 import asyncio
 
+from forebay.gateway import readings
 from forebay.testing.live import LiveGateway
 from forebay.testing.scripted import Close, Pause, ScriptedEngine, reply
 
@@ -38,6 +39,24 @@ async def test_another_endpoint_serves_what_could_not_be_sent(monkeypatch):
         monkeypatch.setattr(upstreams, "send", broken)
         got = await gateway.post(chat())
         assert (got.status, got.headers["x-forebay-attempts"]) == (200, "2")
+        await gateway.settled()
+
+
+async def test_a_reply_whose_end_cannot_be_handled_is_tried_again_and_then_answered(monkeypatch):
+    faults, end = (
+        [RuntimeError("one"), None, RuntimeError("two"), RuntimeError("three")],
+        readings.WholeReading.end,
+    )
+
+    def broken(self, at):
+        if (fault := faults.pop(0)) is not None:
+            raise fault
+        end(self, at)
+
+    monkeypatch.setattr(readings.WholeReading, "end", broken)
+    async with asyncio.timeout(30), ScriptedEngine(ok) as engine, LiveGateway([engine.url]) as gateway:
+        got = [await gateway.post(chat()) for _ in range(2)]
+        assert [(each.status, each.headers["x-forebay-attempts"]) for each in got] == [(200, "2"), (502, "2")]
         await gateway.settled()
 
 

@@ -148,13 +148,13 @@ class Exchange:
         """The reply is whole, as far as HTTP can tell."""
         assert self.reading is not None, "a reply has a head"
         self.call = None
-        self.reading.end(self.gateway.clock())
+        self._end(self.reading)
 
     def on_lost(self, kind: FailureKind, detail: str) -> None:  # noqa: ARG002 - the words are for the log of the wire
         """The connection failed before the reply was whole."""
         self.call = None
         if self.reading is not None and self.reading.survives_loss():
-            self.reading.end(self.gateway.clock())
+            self._end(self.reading)
         else:
             self.fail(kind)
 
@@ -261,6 +261,14 @@ class Exchange:
         if retry_after_seconds:
             own.append((b"retry-after", b"%d" % retry_after_seconds))
         return own
+
+    def _end(self, reading: Reading) -> None:
+        try:
+            reading.end(self.gateway.clock())
+        except Exception:
+            # With its connection the attempt has lost its clocks: nothing else would ever end it.
+            log.exception("the end of a reply could not be handled")
+            self.fail(FailureKind.PROTOCOL)
 
     def _break_stream(self, event: bytes) -> None:
         """End what has begun so that nobody takes it for whole."""

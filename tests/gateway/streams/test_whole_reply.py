@@ -1,6 +1,7 @@
 import pytest
 
 from forebay.domain.outcome import Usage
+from forebay.gateway.streams.kept_ids import ResponseRestorer
 from forebay.gateway.streams.whole_reply import read_reply
 from forebay.intake.form import Replies
 
@@ -27,6 +28,13 @@ def test_what_is_not_understood_passes_as_it_is(body):
     reply = read_reply(Replies.CHUNKS, body, "alias", rename=True)
     assert reply.body == body
     assert not reply.usage.reported
+
+
+def test_an_id_that_is_no_text_stays():
+    body = b'{"id":"\xff","previous_response_id":"r","object":"response"}'
+    restorer = ResponseRestorer(lambda name: name + "_sealed")
+    reply = read_reply(Replies.RESPONSES, body, "m", rename=False, responses=restorer)
+    assert reply.body == body.replace(b'"r"', b'"r_sealed"')
 
 
 def test_anthropic_usage():

@@ -45,7 +45,10 @@ class ResponseRestorer:
             return value
         if key == "model":
             return value if self._model is None else msgspec.json.encode(self._model)
-        return msgspec.json.encode(self._seal(_TEXT.decode(value)))
+        try:
+            return msgspec.json.encode(self._seal(_TEXT.decode(value)))
+        except msgspec.DecodeError:  # a string that is none: the client's parser says so best
+            return value
 
 
 def _spliced(payload: bytes, edits: list[tuple[Span, bytes]]) -> bytes:
