@@ -129,7 +129,7 @@ async def test_what_goes_on_goes_where_it_was_made_through_any_gateway():
         for gateway in (one, other):
             for sealed in made:
                 got = await ask(gateway, {"input": "and?", "previous_response_id": sealed})
-                keeper = a if "_a" in sealed else b
+                keeper = a if sealed.startswith("resp_a") else b
                 assert keeper.bodies[-1]["previous_response_id"] == sealed[:-21]
                 assert got["previous_response_id"] == sealed
         await one.settled()
@@ -150,7 +150,7 @@ async def test_a_kept_response_is_read_cancelled_and_deleted_where_it_is(method,
     a, b = Keeper("a"), Keeper("b")
     async with a.engine, b.engine, LiveGateway(pools=pools(a, b)) as gateway:
         made = [(await ask(gateway, {"input": "hi"}))["id"] for _ in range(2)]
-        sealed = next(name for name in made if "_a" in name)
+        sealed = next(name for name in made if name.startswith("resp_a"))
         for _ in range(3):
             url = f"{gateway.url}{PATH}/{sealed}{tail}"
             async with gateway.session.request(method, url, headers={"x-request-id": "k"}) as got:
@@ -161,6 +161,19 @@ async def test_a_kept_response_is_read_cancelled_and_deleted_where_it_is(method,
         outcome = (await gateway.story("k"))["outcome"]
         assert (outcome["prompt_tokens"], outcome["completion_tokens"]) == (None, 0)
         await gateway.settled()
+
+
+async def test_a_stream_that_is_read_again_is_restored_and_not_metered_again():
+    keeper = Keeper("a")
+    async with keeper.engine, LiveGateway(pools=pools(keeper)) as gateway:
+        sealed = (await ask(gateway, {"input": "hi"}))["id"]
+        keeper.engine.script = lambda _: [stream(streamed("resp_a1"))]
+        url = f"{gateway.url}{PATH}/{sealed}?stream=true&starting_after=0"
+        async with gateway.session.get(url, headers={"x-request-id": "k"}) as got:
+            body = await got.read()
+        assert body == streamed("resp_a1").replace(b'"resp_a1"', f'"{sealed}"'.encode())
+        outcome = (await gateway.story("k"))["outcome"]
+        assert (outcome["prompt_tokens"], outcome["completion_tokens"]) == (None, 0)
 
 
 async def test_ids_that_were_not_made_for_this_client_are_404_and_no_engine_hears_of_them(tmp_path):
@@ -196,7 +209,7 @@ async def test_an_engine_that_left_the_fleet_and_one_that_is_down_are_told_apart
     async with b.engine:
         async with a.engine, LiveGateway(pools=pools(a, b)) as gateway:
             made = [(await ask(gateway, {"input": "hi"}))["id"] for _ in range(2)]
-            sealed = next(name for name in made if "_a" in name)
+            sealed = next(name for name in made if name.startswith("resp_a"))
             async with LiveGateway(pools=pools(b)) as smaller:
                 got = await smaller.post({"model": "m", "input": "x", "previous_response_id": sealed}, PATH)
                 assert (got.status, got.error()["code"]) == (404, "response_not_found")
@@ -294,7 +307,7 @@ async def test_a_kept_request_is_tried_again_at_its_engine_alone():
     answers = iter([[reply(b'{"error":{"message":"busy"}}', "503 Service Unavailable")]])
     async with a.engine, b.engine, LiveGateway(pools=pools(a, b)) as gateway:
         made = [(await ask(gateway, {"input": "hi"}))["id"] for _ in range(2)]
-        sealed = next(name for name in made if "_a" in name)
+        sealed = next(name for name in made if name.startswith("resp_a"))
         a.engine.script = lambda request: next(answers, None) or a.answer(request)
         got = await gateway.post({"model": "m", "input": "x", "previous_response_id": sealed}, PATH)
         assert (got.status, got.headers["x-forebay-attempts"]) == (200, "2")

@@ -115,8 +115,9 @@ class StreamReading(Reading):
         return self._machine.failure is None and self._machine.done
 
     def usage(self) -> Usage:
-        """The engine's own count, or the deltas."""
-        return self._machine.tally.usage
+        """The engine's own count, or the deltas. What is only read again was metered when it was made."""
+        again = self._exchange.understood.replies is Replies.KEPT
+        return Usage() if again else self._machine.tally.usage
 
     def progress(self) -> tuple[int, int]:
         """As counted by the machine."""
