@@ -14,6 +14,7 @@ from pages.commandline import cli
 from pages.configuration import configuration
 from pages.families import families
 from pages.metrics import metrics
+from pages.scenarios import scenarios
 
 FOLDER = Path(__file__).resolve().parent.parent / "docs" / "reference"
 NOTICE = "<!-- Made by tools/reference.py from the code. Do not edit. -->\n\n"
@@ -23,6 +24,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "cli.md": cli,
     "families.md": families,
     "cases.md": cases,
+    "scenarios.md": scenarios,
 }
 
 

@@ -61,10 +61,12 @@ class Caches(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     prefix: bool = True
 
 
-class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """The shape of the YAML."""
+class ScenarioFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """The whole file."""
 
+    # What tables are headed with.
     title: str
+    # The endpoints, in groups of equal ones.
     fleet: tuple[Group, ...]
     # A workload's name; a mapping with `name`, its parameters and its `weight`; or a list of these.
     workload: str | dict[str, Any] | tuple[str | dict[str, Any], ...]
@@ -74,16 +76,20 @@ class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
     # How long requests come, or how many: one of the two. A closed loop wants `requests`.
     duration_seconds: NotNegative = 0.0
     requests: Count = 0
+    # What every engine serves: Qwen3-VL-8B, or Llama-3.1-8B.
     model: str = "Qwen3-VL-8B"
     caches: Caches = Caches()
+    # Off: sequences enter when their whole prompt fits, and may then overfill the cache, as in simpler models.
     preemption: bool = True
     # How often each endpoint is scraped, as live.
     signals_seconds: Positive = 0.5
+    # How many serve the fleet together; visits go to them in turn.
     gateways: AtLeastOne = 1
     # How old the other gateways' deltas are when they arrive.
     peers_seconds: NotNegative = 0.010
     # The conductor's, for endpoints that are new: 0 for fleets that are warm.
     slow_start_seconds: NotNegative = 0.0
+    # What happens to endpoints meanwhile.
     incidents: tuple[Incident, ...] = ()
 
 
@@ -146,7 +152,7 @@ def load_scenario(name: str) -> Scenario:
 
 def read_scenario(document: Document, name: str, folder: Path = HERE) -> Scenario:
     """The scenario in a document; files that it names are relative to `folder`. Raises ConfigError."""
-    file = convert(document.data, _File, document, "$")
+    file = convert(document.data, ScenarioFile, document, "$")
     fleet = tuple(
         msgspec.structs.replace(group, device=_beside(folder, group.device)) for group in file.fleet
     )
@@ -175,11 +181,11 @@ def _beside(folder: Path, device: str) -> str:
     return str(folder / device) if device.endswith(".json") else device
 
 
-def _rate(file: _File) -> float:
+def _rate(file: ScenarioFile) -> float:
     return file.arrivals.rate_per_second if file.arrivals else 0.0
 
 
-def _parts(document: Document, file: _File) -> tuple[Part, ...]:
+def _parts(document: Document, file: ScenarioFile) -> tuple[Part, ...]:
     if isinstance(file.workload, tuple):
         return tuple(_part(document, f"$.workload[{at}]", one) for at, one in enumerate(file.workload))
     return (_part(document, "$.workload", file.workload),)
@@ -191,7 +197,7 @@ def _part(document: Document, path: str, given: str | dict[str, Any]) -> Part:
     return Part(name, weight, convert(settings, WORKLOADS[name], document, path))
 
 
-def _check(document: Document, file: _File) -> None:
+def _check(document: Document, file: ScenarioFile) -> None:
     """What the shape alone cannot tell."""
 
     def wrong(path: str, problem: str, cure: str) -> None:

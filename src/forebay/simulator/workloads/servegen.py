@@ -63,11 +63,15 @@ class ServeGen(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     bursts: what is asked for then differs from minute to minute.
     """
 
+    # Of the day that was recorded.
     hour: Annotated[int, msgspec.Meta(ge=0, lt=HOURS)] = 12
+    # How the fields of an ask hang together.
     draw: Literal["comonotone", "independent"] = "comonotone"
+    # Which client asks next.
     order: Literal["shuffled", "recorded"] = "shuffled"
     # Longer answers are cut, as clients' own bounds do.
     most_output_tokens: AtLeastOne = 2_000
+    # Which pictures come again: see below.
     reuse: Reuse = Reuse()
 
     def asks(self, rng: random.Random) -> Iterator[Ask]:
