@@ -144,6 +144,15 @@ def test_a_replica_that_is_lost_gives_its_visits_to_the_others(world):
     assert all(story.whole and story.slot != 1 for story in late)
 
 
+def test_a_first_token_that_was_on_its_way_dies_with_the_connection(world):
+    computed = STEPS.step(1000, 1e6, 0, 0)
+    made = world([visit(0, 0.0, text=1000, output=50)], replicas=2, overheads=Overheads(0.1, 0.0, 0.0))
+    made.at(computed + 0.05, lambda: made.lose(made.stories[0].slot))
+    (story,) = made.run()
+    assert (story.whole, story.tries) == (True, 2)
+    assert story.ttft >= 2 * computed + 0.05 + 0.1
+
+
 def test_an_engine_that_becomes_slow_takes_as_much_longer(world):
     quick = world([visit(0, 0.0, output=200)], replicas=1, overheads=NO_OVERHEADS).run()[0]
     made = world([visit(0, 0.0, output=200)], replicas=1, overheads=NO_OVERHEADS)

@@ -16,7 +16,7 @@ GAP_SHARE = 0.95
 class Run:
     """One attempt at one engine, as the driver must follow it."""
 
-    __slots__ = ("attempt", "gateway", "job", "largest_gap", "number", "streams", "visit")
+    __slots__ = ("attempt", "gateway", "gone", "job", "number", "streams", "visit")
 
     def __init__(self, gateway: int, attempt: Attempt, number: int, visit: Visit) -> None:
         """`number` is the visit's; `gateway` sent it."""
@@ -25,6 +25,7 @@ class Run:
         self.number = number
         self.visit = visit
         self.streams = False  # its first token has reached the gateway
+        self.gone = False  # its connection has: nothing of it arrives any more
         request = visit.request
         blocks, ends = request.prefix_blocks, request.prefix_tokens
         if visit.blocks is not None:
@@ -62,6 +63,7 @@ class Replica:
         """Its connection is closed."""
         run = self.runs.pop(attempt, None)
         if run is not None:
+            run.gone = True
             self.engine.cancel(run.job, now)
 
     def happen(self) -> Happened:
@@ -77,6 +79,8 @@ class Replica:
         """Its process dies: what ran there, all of which is lost."""
         self.alive = False
         lost = list(self.runs.values())
+        for run in lost:
+            run.gone = True
         self.runs.clear()
         return lost
 

@@ -273,6 +273,8 @@ class World:
         self._await_engine(replica)
 
     def _first_token(self, run: Run) -> None:
+        if run.gone:
+            return
         story = self.stories[run.number]
         if story.first < 0 and story.ended < 0:
             story.first = self.now
