@@ -40,6 +40,12 @@ def test_one_changed_sign_makes_it_unknown(at, sign):
         refused(IDS, changed, "t")
 
 
+def test_another_spelling_of_the_same_bytes_is_unknown():
+    ids = (f"resp_{number}" for number in range(99))
+    sealed = next(name for name in (IDS.sealed(each, 0, "t") for each in ids) if "-" in name[-20:])
+    refused(IDS, sealed[:-20] + sealed[-20:].replace("-", "+"), "t")
+
+
 def test_another_tenant_and_another_key_do_not_know_it():
     sealed = IDS.sealed("resp_1", 0, "one")
     refused(IDS, sealed, "two")

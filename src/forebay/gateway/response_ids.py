@@ -49,7 +49,7 @@ class ResponseIds:
         tag = self._tags.get(slot)
         if tag is None:
             return engine_id
-        return f"{engine_id}_{base64.urlsafe_b64encode(tag + self._seal(tag, tenant, engine_id)).decode()}"
+        return engine_id + self._suffix(tag, tenant, engine_id)
 
     def seat_of(self, sealed_id: str, tenant: str, param: str | None = None) -> Seat:
         """Where the response is kept. Raises a Refusal with 404 for ids that were not sealed here for this tenant."""
@@ -58,15 +58,18 @@ class ResponseIds:
             told = base64.b64decode(suffix[1:], b"-_", validate=True)
         except ValueError:
             told = b""
-        tag, seal = told[:_TAG_BYTES], told[_TAG_BYTES:]
-        whole = engine_id not in _NO_IDS and suffix[:1] == "_"
-        if not hmac.compare_digest(seal, self._seal(tag, tenant, engine_id)) or not whole:
+        tag = told[:_TAG_BYTES]
+        right = self._suffix(tag, tenant, engine_id).encode()
+        if not hmac.compare_digest(suffix.encode("utf-8", "replace"), right) or engine_id in _NO_IDS:
             raise Refusal(404, "response_not_found", "there is no response of this id", param)
         home = self._homes.get(tag)
         if home is None:
             message = "the engine that kept this response is no longer part of the fleet"
             raise Refusal(404, "response_not_found", message, param)
         return Seat(home.model, home.slot, engine_id)
+
+    def _suffix(self, tag: bytes, tenant: str, engine_id: str) -> str:
+        return "_" + base64.urlsafe_b64encode(tag + self._seal(tag, tenant, engine_id)).decode()
 
     def _tag(self, url: str) -> bytes:
         return hashlib.blake2b(
