@@ -185,12 +185,14 @@ def test_the_time_after_a_cancelled_prompt_teaches_nothing():
     assert beliefs.row(0).prefill_us_per_token == 20.0
 
 
-def test_a_prompt_out_of_turn_teaches_nothing():
+@pytest.mark.parametrize("order", ["ab", "ba"])
+def test_first_tokens_of_one_step_teach_the_same_in_any_order(order):
     beliefs = beliefs_of(1)
-    for key in "ab":
-        beliefs.dispatched(0, key, COST, DEMAND, 0)
-    beliefs.first_token(0, "b", 9 * S)
-    assert beliefs.row(0).prefill_us_per_token == 20.0
+    beliefs.dispatched(0, "a", COST, DEMAND, 0)
+    beliefs.dispatched(0, "b", COST, DEMAND, 10_000)
+    for key, at in zip(order, (120_000, 120_400), strict=True):
+        beliefs.first_token(0, key, at)
+    assert beliefs.row(0).prefill_us_per_token == pytest.approx(20.0 * 120_400 / 40_000)
 
 
 def test_a_step_is_learned_from_whole_answers_less_the_prompts_among_them():

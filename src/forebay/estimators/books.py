@@ -124,16 +124,18 @@ class Books:
         head = self.head
         attempt = self._before.pop(key, None)
         if attempt is not None:
+            assert head is not None, "it was before its first token itself"
             self.backlog_us -= attempt.prompt_us
-            if attempt is head:
-                self._serve(attempt, at)
+            self._serve(attempt, at, at - self.progressed_at(head))
             self._progressed_at = at
             self._past[key] = attempt
         return attempt
 
-    def _serve(self, attempt: OpenAttempt, at: int) -> None:
-        """It was its turn: the endpoint has worked on it since the first token before, or since it was sent."""
-        served_us = at - self.progressed_at(attempt)
+    def _serve(self, attempt: OpenAttempt, at: int, served_us: int) -> None:
+        """The endpoint has worked since the first token before, or since the oldest was sent.
+
+        Also when it was not the oldest's turn: first tokens of one step reach us in any order, and the step's time counts once.
+        """
         self.prompts += 1
         self.prompts_us += served_us
         if not self._disturbed:
