@@ -314,14 +314,13 @@ async def test_a_kept_request_is_tried_again_at_its_engine_alone():
         assert len(b.bodies) == 1
 
 
-async def test_conversations_are_refused():
+@pytest.mark.parametrize("key", ["conversation", "request_id", "request\\u005fid"])
+async def test_conversations_and_ids_of_ones_own_are_refused(key):
     async with LiveGateway(["http://127.0.0.1:9"]) as gateway:
-        got = await gateway.post({"model": "m", "input": "x", "conversation": "conv_1"}, PATH)
-        assert (got.status, got.error()["code"], got.error()["param"]) == (
-            400,
-            "unsupported_parameter",
-            "conversation",
-        )
+        for body in (f'"{key}":"resp_1"', f'"{key}":"resp_1","{key}":null'):
+            got = await gateway.post(b'{"model":"m","input":"x",%b}' % body.encode(), PATH)
+            assert (got.status, got.error()["param"]) == (400, key.encode().decode("unicode_escape"))
+            assert got.error()["code"] in {"unsupported_parameter", "duplicate_key"}
 
 
 async def test_openais_sdk_goes_on_reads_streams_and_deletes():

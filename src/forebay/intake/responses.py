@@ -16,8 +16,13 @@ from forebay.intake.parts import Part, read_part
 from forebay.intake.prompt import Prompt
 from forebay.intake.refusal import bad_request
 
+_REFUSED = {
+    "conversation": "conversations are kept by one engine, and their ids do not tell which: use previous_response_id",
+    # vLLM and SGLang make it the response's id: whoever names another's would have that response read out, or replaced.
+    "request_id": "responses are named by their engine: use the header X-Request-Id to find a request in logs",
+}
 SENSITIVE = frozenset(
-    ["input", "instructions", "tools", "text", "previous_response_id", "max_output_tokens", "conversation"]
+    ["input", "instructions", "tools", "text", "previous_response_id", "max_output_tokens", *_REFUSED]
 )
 
 _ABSENT = msgspec.Raw(b"")
@@ -73,11 +78,9 @@ class _RawParts:
 
 def read_responses(members: Members, prompt: Prompt) -> None:
     """Read the whole prompt, without what the engine keeps of earlier responses. Raises a Refusal."""
-    if members.raw("conversation"):
-        message = (
-            "conversations are kept by one engine, and their ids do not tell which: use previous_response_id"
-        )
-        raise bad_request("unsupported_parameter", message, "conversation")
+    for key, message in _REFUSED.items():
+        if members.raw(key):
+            raise bad_request("unsupported_parameter", message, key)
     for key in _PROMPT_JSON:
         prompt.json(members.raw(key))
     instructions = members.get("instructions", _TEXT)
