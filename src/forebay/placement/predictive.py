@@ -34,12 +34,12 @@ SLACK = (1.8, 2.5)
 
 
 class PredictiveSettings(CommonSettings, frozen=True, forbid_unknown_fields=True):
-    """One trade-off, and how far scrapes are trusted.
+    """One trade-off, whether requests are bound late, and how far scrapes are trusted.
 
     `throughput`, 0..1: at 0 first tokens are quick and KV caches even; at 1 more is answered in the same time, for first
-    tokens and caches that spread more. While even the shortest wait is longer than `patience` mean times to the first token, a
-    request waits in the gateway, and is bound to an endpoint later; 0: never. `view_trust_seconds` is the age at which what was scraped of strangers' requests
-    counts half: two scrapes of 500 ms.
+    tokens and caches that spread more. While even the shortest wait is longer than `patience` mean times to the first
+    token, a request waits in the gateway, and is bound to an endpoint later; 0: never. `view_trust_seconds` is the age
+    at which what was scraped of strangers' requests counts half: two scrapes of 500 ms.
     """
 
     throughput: Annotated[float, msgspec.Meta(ge=0.0, le=1.0)] = 0.0
@@ -48,7 +48,7 @@ class PredictiveSettings(CommonSettings, frozen=True, forbid_unknown_fields=True
 
 
 def predictive(settings: PredictiveSettings) -> Profile:
-    """The profile."""
+    """What the request costs itself and everyone else there, in seconds of answers; least wins."""
 
     def at(ends: tuple[float, float]) -> float:
         return ends[0] + settings.throughput * (ends[1] - ends[0])
