@@ -42,6 +42,15 @@ class TestDns:
             "https://eng.test:8000" in sentence and "stays in force" in sentence for sentence in warned
         )
 
+    async def test_a_fault_of_ours_ends_no_looking(self, names, warned, caplog):
+        source = self.source(names, warned)
+        names.table["eng.test"] = KeyError("surprise")
+        assert not await source.look()
+        assert (source.failures, warned) == (1, [])
+        assert "a fault of ours in the discovery of eng.test:8000" in caplog.text
+        names.table["eng.test"] = ["10.0.0.9"]
+        assert await source.look()
+
 
 class TestHosts:
     async def test_each_move_is_told_with_all_addresses(self, names, warned):

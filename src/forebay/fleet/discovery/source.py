@@ -1,9 +1,12 @@
 """What all sources have in common: they are looked at, they keep what they gave last, and they tell how that went."""
 
 import abc
+import logging
 from collections.abc import Callable
 
 from forebay.config.schema import EndpointFile
+
+log = logging.getLogger(__name__)
 
 
 class Source(abc.ABC):
@@ -32,6 +35,10 @@ class Source(abc.ABC):
         except (OSError, TimeoutError, ValueError) as error:
             self.failures += 1
             self._tell(str(error) or type(error).__name__)
+            return False
+        except Exception:
+            self.failures += 1
+            log.exception("a fault of ours in the discovery of %s", self.key)
             return False
         self.good_at = self._clock()
         self._told = ""
