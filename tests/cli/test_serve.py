@@ -172,7 +172,7 @@ def test_an_address_that_cannot_be_an_engines_is_refused_before_anything_is_aske
 def test_addresses_and_a_file_are_too_much(file, engines, capsys):
     path, _, _ = file("off")
     assert main(["serve", *engines, "--config", str(path)]) == 2
-    assert "give engine URLs, or --config FILE" in capsys.readouterr().err
+    assert "--config FILE, one of the two" in capsys.readouterr().err
 
 
 def test_several_workers_serve_as_one(file, while_it_serves, tmp_path):

@@ -78,6 +78,11 @@ def test_the_nearest_word_is_suggested():
     assert "did you mean `multimodal`?" in fault(POOL + "    profile: multimodel\n")
     assert "did you mean `qwen2.5-vl`?" in fault(POOL + "    family: qwen2.5vl\n")
     assert "least-request" in fault(POOL + "    profile: zzz\n")
+    assert "engine: `vlm` is not known: did you mean `vllm`?" in fault(POOL.replace("}]", ", engine: vlm}]"))
+    assert "image_formats[0]: `jpg` is not known: did you mean `jpeg`?" in fault(
+        POOL.replace("}]", ", image_formats: [jpg]}]")
+    )
+    assert "`zzz` is not known: all, decode, encode, prefill" in fault(POOL.replace("}]", ", role: zzz}]"))
 
 
 @pytest.mark.parametrize(
@@ -85,6 +90,11 @@ def test_the_nearest_word_is_suggested():
     [
         ("", "missing required field `pools`"),
         ("- a", "expected `object`"),
+        (POOL.replace("{url: 'http://10.0.0.1:8000'}", "http://10.0.0.1:8000"), "settings as `name: value`"),
+        (
+            "listen: '127.0.0.1:80'\nadmin: ['[::1]:81', '127.0.0.1:80']\n" + POOL,
+            "choose another for one of them",
+        ),
         ("pools: []", "length >= 1"),
         ("pools: [", "not YAML"),
         (POOL + "    endpoints: []\n", "`endpoints` is given twice"),

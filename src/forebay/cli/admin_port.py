@@ -35,6 +35,19 @@ def ask(admin: str, path: str) -> tuple[int, Any]:
         ) from None
 
 
+def code_of(page: Any) -> str:
+    """The code of an error page, empty for another."""
+    error = page.get("error") if isinstance(page, dict) else None
+    return str(error.get("code", "")) if isinstance(error, dict) else ""
+
+
+def not_the_admin_port(admin: str, status: int, path: str) -> NoAnswerError:
+    """What to say of a port that answers, and has no such page."""
+    return NoAnswerError(
+        f"{shown(admin)} says {status} to {path}: is this the admin port, and not the public one?"
+    )
+
+
 def _connection(address: str) -> http.client.HTTPConnection:
     if address.startswith("unix:"):
         return _OverUnixSocket("/" + address.removeprefix("unix:").lstrip("/"))

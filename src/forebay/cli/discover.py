@@ -69,9 +69,12 @@ async def _asked(session: aiohttp.ClientSession, url: str, patience_seconds: flo
     told = False
     while (found := await ask(session, url)) is None:
         if loop.time() > deadline:
-            raise ConfigError(
-                url, f"no engine has answered for {patience_seconds:.0f} s", "is it running there?"
+            cure = (
+                "is it running there, and does it speak TLS?"
+                if url.startswith("https:")
+                else "is it running there?"
             )
+            raise ConfigError(url, f"no engine has answered for {patience_seconds:.0f} s", cure)
         if not told:
             print(f"forebay: waiting for the engine at {url} ...", file=sys.stderr)
             told = True

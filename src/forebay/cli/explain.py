@@ -5,7 +5,7 @@ import json
 import sys
 import urllib.parse
 
-from forebay.cli.admin_port import NoAnswerError, ask
+from forebay.cli.admin_port import NoAnswerError, ask, code_of, not_the_admin_port
 from forebay.telemetry.table import as_table
 
 
@@ -25,10 +25,11 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
 
 def run(options: argparse.Namespace) -> int:
     """Ask the running gateway. 1 when it cannot be reached, or no longer knows the request."""
+    path = f"/forebay/decisions/{urllib.parse.quote(options.request_id, safe='')}"
     try:
-        status, story = ask(
-            options.admin, f"/forebay/decisions/{urllib.parse.quote(options.request_id, safe='')}"
-        )
+        status, story = ask(options.admin, path)
+        if status != 200 and code_of(story) != "unknown_request":
+            raise not_the_admin_port(options.admin, status, path)
     except NoAnswerError as error:
         print(f"forebay: {error}", file=sys.stderr)
         return 1

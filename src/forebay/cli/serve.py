@@ -29,13 +29,18 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
     parser.add_argument(
         "urls", nargs="*", metavar="URL", help="engines, as http://HOST:PORT; models are asked of them"
     )
-    parser.add_argument("--config", type=Path, help="configuration file; see docs/reference/configuration.md")
-    parser.add_argument("--listen", help="public address, default 127.0.0.1:8080")
-    parser.add_argument("--admin", help="admin address, default 127.0.0.1:8081")
     parser.add_argument(
-        "--profile", default="least-request", help="placement profile for URLs, default %(default)s"
+        "--config", metavar="FILE", type=Path, help="configuration file; see docs/reference/configuration.md"
     )
-    parser.add_argument("--access-log", help="stderr, stdout, off, or a file's path")
+    parser.add_argument("--listen", metavar="ADDRESS", help="public address, default 127.0.0.1:8080")
+    parser.add_argument("--admin", metavar="ADDRESS", help="admin address, default 127.0.0.1:8081")
+    parser.add_argument(
+        "--profile",
+        metavar="NAME",
+        default="least-request",
+        help="placement profile for URLs, default %(default)s",
+    )
+    parser.add_argument("--access-log", metavar="FILE", help="stderr, stdout, off, or a file's path")
     parser.add_argument(
         "--workers", type=int, metavar="N", help="processes that serve, instead of the file's number or 1"
     )
@@ -52,7 +57,7 @@ def run(options: argparse.Namespace) -> int:
 
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     if bool(options.urls) == (options.config is not None):
-        print("forebay: give engine URLs, or --config FILE", file=sys.stderr)
+        print("forebay: give engine URLs, or --config FILE, one of the two", file=sys.stderr)
         return 2
     if options.watch and not options.config:
         print("forebay: --watch goes with --config FILE", file=sys.stderr)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from forebay.cli.admin_port import NoAnswerError, ask, shown
+from forebay.cli.admin_port import NoAnswerError, ask, not_the_admin_port, shown
 
 DECISIONS = 20
 
@@ -64,9 +64,7 @@ def next_after(picture: Picture) -> Picture:
 def _asked(admin: str, path: str) -> Any:
     status, page = ask(admin, path)
     if status != 200:
-        raise NoAnswerError(
-            f"{shown(admin)} says {status} to {path}: is this the admin port, and not the public one?"
-        )
+        raise not_the_admin_port(admin, status, path)
     return page
 
 

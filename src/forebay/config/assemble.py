@@ -15,7 +15,7 @@ from forebay.config.document import Document
 from forebay.config.endpoints import Endpoints, Found
 from forebay.config.errors import ConfigError
 from forebay.config.families import PoolFamily, pool_family
-from forebay.config.listeners import WayIn, admin_way, public_way
+from forebay.config.listeners import WayIn, ways_in
 from forebay.config.schema import File, PoolFile
 from forebay.config.secret import KeyRing, Secret, read_key_ring, read_secret
 from forebay.config.shapes import convert, named
@@ -131,8 +131,7 @@ def assemble(document: Document, slots: SlotBook = NO_SLOTS, version: int = 1, f
         _intake(document, file),
         slots,
         recipe,
-        public_way(document, file),
-        admin_way(document, file),
+        *ways_in(document, file),
         by_slot,
         _id_key(document, file, keys),
     )

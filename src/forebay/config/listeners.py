@@ -31,14 +31,17 @@ class WayIn(msgspec.Struct, frozen=True):
                 load_pair("tls", self.context, self.tls)
 
 
-def public_way(document: Document, file: File) -> WayIn:
-    """How clients come in. Raises ConfigError."""
-    return _way(document, "listen", file.listen, "tls", file.tls, file)
-
-
-def admin_way(document: Document, file: File) -> WayIn:
-    """How operators come in. Raises ConfigError."""
-    return _way(document, "admin", file.admin, "admin_tls", file.admin_tls, file)
+def ways_in(document: Document, file: File) -> tuple[WayIn, WayIn]:
+    """How clients come in, and how operators do. Raises ConfigError."""
+    public = _way(document, "listen", file.listen, "tls", file.tls, file)
+    admin = _way(document, "admin", file.admin, "admin_tls", file.admin_tls, file)
+    for address in admin.addresses:
+        # Port 0 is any free one: a different one for each.
+        if address in public.addresses and (address.port or address.path):
+            raise ConfigError(
+                document.place("$.admin"), f"{address} is in `listen` too", "choose another for one of them"
+            )
+    return public, admin
 
 
 def _way(

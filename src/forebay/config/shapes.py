@@ -2,7 +2,7 @@
 
 import difflib
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import msgspec
@@ -11,6 +11,7 @@ from forebay.config.document import Document
 from forebay.config.errors import ConfigError
 
 _UNKNOWN_FIELD = re.compile(r"Object contains unknown field `(?P<field>[^`]*)`")
+_NO_CHOICE = re.compile(r"Invalid enum value '?(?P<word>[^']*)'?$")
 _PATH = re.compile(r"^(?P<problem>.*?) - at `(?:key in )?(?P<path>\$[^`]*)`$", re.DOTALL)
 
 
@@ -39,11 +40,30 @@ def _config_error(error: msgspec.ValidationError, shape: Any, document: Document
     problem, path = split(error)
     path = base + path
     unknown = _UNKNOWN_FIELD.search(problem)
+    choice = _NO_CHOICE.search(problem)
+    if choice is not None:
+        return _no_choice(choice["word"], shape, document.place(path), path)
     if unknown is None:
-        return ConfigError(document.place(path), problem[:1].lower() + problem[1:])
+        cure = "write its settings as `name: value`" if problem.startswith("Expected `object`") else ""
+        return ConfigError(document.place(path), problem[:1].lower() + problem[1:], cure)
     fields = dict.fromkeys(_fields_below(shape))
     place = document.place(f"{path}.{unknown['field']}")
     return ConfigError(place, f"unknown field `{unknown['field']}`", nearest(unknown["field"], fields))
+
+
+def _no_choice(word: str, shape: Any, place: str, path: str) -> ConfigError:
+    setting = re.sub(r"\[\d+\]$", "", path).rpartition(".")[2]
+    known = dict.fromkeys(filter(None, _choices(shape, setting)))
+    return ConfigError(place, f"`{word}` is not known", nearest(word, known) or ", ".join(known))
+
+
+def _choices(shape: Any, setting: str) -> Iterator[str]:
+    """The words that a setting of this name may be, in a struct type and in those that it is made of."""
+    for definition in msgspec.json.schema(shape).get("$defs", {}).values():
+        below = [definition.get("properties", {}).get(setting, {})]
+        for part in below:
+            below += [*part.get("anyOf", ()), *filter(None, [part.get("items")])]
+            yield from part.get("enum", ())
 
 
 def split(error: msgspec.ValidationError) -> tuple[str, str]:

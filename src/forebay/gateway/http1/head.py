@@ -5,6 +5,8 @@ import httptools
 from forebay.gateway.http1.message import HeaderList
 
 HEAD_END = b"\r\n\r\n"
+# How a TLS client begins: a handshake record (22) of version 3.x (RFC 8446, 5.1).
+_TLS_HELLO = b"\x16\x03"
 
 
 class HeadError(ValueError):
@@ -35,6 +37,10 @@ def check_lines(head: bytes | bytearray) -> None:
 
     llhttp refuses the same in a whole head; this tells before its end has come, which after a bare LF may be never.
     """
+    if head.startswith(_TLS_HELLO):
+        raise HeadError(
+            400, "tls-not-spoken", "TLS is not spoken here: use http://, or give the listener a certificate."
+        )
     pairs = head.count(b"\r\n")
     if head.count(b"\n") != pairs or head.count(b"\r") - head.endswith(b"\r") != pairs:
         raise HeadError(
