@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from forebay.domain.ability import ANY_FORMAT, Ability, Role
 from forebay.domain.cost import Cost
 from forebay.domain.endpoint import Endpoint, EndpointView
+from forebay.domain.load import Load
 from forebay.domain.request import Demand
 from forebay.estimators.account import RAMP_FIELDS, VIEW_FIELDS, WORK_FIELDS
 from forebay.estimators.beliefs import COLUMNS_FROM, Beliefs
@@ -547,3 +548,25 @@ def test_tokens_that_no_cache_holds_are_counted_while_open_and_for_ever():
     for key in "abc":
         beliefs.ended(0, key, 9)
     assert (beliefs.row(0).uncached_tokens, beliefs.row(0).sent_tokens) == (0, 600)
+
+
+def test_a_prompt_among_those_of_peers_teaches_nothing():
+    for before, after in (((1, 0, 0), (0, 0, 0)), ((0, 0, 0), (0, 0, 9_000)), ((0, 0, 0), (2, 1, 0))):
+        beliefs = beliefs_of(1)
+        beliefs.heard(Load(0), 0)
+        beliefs.heard(Load(0, in_flight=before[0], decoding=before[1], sent_us=before[2]), 0)
+        beliefs.dispatched(0, "a", COST, DEMAND, 0)
+        beliefs.heard(Load(0, in_flight=after[0], decoding=after[1], sent_us=after[2]), 1_000)
+        beliefs.first_token(0, "a", 9 * S)
+        assert beliefs.row(0).prefill_us_per_token == 20.0
+
+
+def test_a_step_is_learned_less_the_prompts_of_peers():
+    beliefs = beliefs_of(1)
+    beliefs.heard(Load(0, sent_us=5_000), 0)
+    beliefs.dispatched(0, "a", COST, DEMAND, 0)
+    beliefs.first_token(0, "a", 20_000)
+    beliefs.heard(Load(0, sent_us=405_000), 100_000)
+    nominal_us = 8_000 + 500 * CAPACITY.decode_us_per_kv_token
+    beliefs.ended(0, "a", round(20_000 + 400_000 + 100 * 2 * nominal_us), tokens=101)
+    assert beliefs.row(0).decode_us_per_token == pytest.approx(2 * 8_000, rel=0.02)

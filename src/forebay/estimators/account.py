@@ -124,6 +124,7 @@ class Account:
             at,
             cached_tokens=cached_tokens,
             among_ours=self._among_ours(),
+            peers_us=self._peers_us,
             # A whole reply without output tokens (an embedding) shows its end of work as a first token does.
             silent=not streamed and demand.expected_output_tokens > 0,
             speed_factor=self._prompts.factor,
@@ -140,9 +141,11 @@ class Account:
         `common` is the speed of all endpoints alike, and learns too. True when something was learned.
         """
         attempt = self.books.first_token(key, at)
-        if attempt is None or attempt.silent or attempt.served_us is None:
+        if attempt is None:
             return False
-        if not attempt.among_ours or not self._among_ours():
+        undisturbed = attempt.among_ours and self._among_ours() and attempt.peers_us == self._peers_us
+        attempt.peers_us = self._peers_us
+        if attempt.silent or attempt.served_us is None or not undisturbed:
             return False
         sample = self._turns.add(attempt.served_us, attempt.nominal_us, last=self.books.idle)
         if sample is None:
@@ -151,6 +154,11 @@ class Account:
             speed.learn(*sample)
         self.post_rates()
         return True
+
+    @property
+    def _peers_us(self) -> int:
+        """Work on prompts that peers have ever sent there."""
+        return self.peers.sent_us if self.peers is not None else 0
 
     def _among_ours(self) -> bool:
         """Whether nobody else's prompts are known to be there."""
@@ -182,15 +190,20 @@ class Account:
         return True
 
     def _learn_decode(self, attempt: OpenAttempt, at: int, tokens: int) -> None:
-        """Time that was not spent on prompts was spent on decode steps, each of which brought a token."""
-        books = self.books
+        """Time that was not spent on prompts was spent on decode steps, each of which brought a token.
+
+        Of peers' prompts the priced work is told and not how many they are: as large as ours in the mean.
+        """
+        books, row = self.books, self.row
         elapsed_us = at - attempt.first_at
-        decode_us = elapsed_us - (books.prompts_us - attempt.prompts_us)
-        steps = tokens - 1 - (books.prompts - attempt.prompts)
+        own_us = books.prompts_us - attempt.prompts_us
+        all_us = own_us + self._peers_us - attempt.peers_us
+        prompts = (books.prompts - attempt.prompts) * (all_us / own_us if own_us else 1.0)
+        decode_us, steps = elapsed_us - all_us, tokens - 1 - prompts
         if steps < LEAST_STEPS or decode_us < LEAST_DECODE_SHARE * elapsed_us:
             return
         capacity = self._capacity
-        nominal_us = capacity.decode_us_per_token + self.row.kv_tokens * capacity.decode_us_per_kv_token
+        nominal_us = capacity.decode_us_per_token + row.kv_tokens * capacity.decode_us_per_kv_token
         self._steps.learn(decode_us, steps * nominal_us)
         self.post_rates()
 

@@ -11,7 +11,8 @@ class OpenAttempt:
 
     `among_ours` tells that nobody else's work was seen before it. From its first token on, `served_us` is how long its
     prompt was worked on, None if that cannot be told, `first_at` when that was over, and `prompts_us` and `prompts`
-    what the endpoint had spent on prompts by then, and on how many.
+    what the endpoint had spent on prompts by then, and on how many. `peers_us` is the work that peers had ever sent there when
+    it was sent itself, and later when its first token came.
     """
 
     __slots__ = (
@@ -19,6 +20,7 @@ class OpenAttempt:
         "at",
         "first_at",
         "nominal_us",
+        "peers_us",
         "prompt_tokens",
         "prompt_us",
         "prompts",
@@ -36,6 +38,7 @@ class OpenAttempt:
         at: int,
         *,
         cached_tokens: float,
+        peers_us: int,
         among_ours: bool,
         silent: bool,
         speed_factor: float,
@@ -48,6 +51,7 @@ class OpenAttempt:
         self.streamed_tokens = 0
         self.at = at
         self.among_ours = among_ours
+        self.peers_us = peers_us
         self.silent = silent
         self.served_us: int | None = None
         self.first_at = 0
