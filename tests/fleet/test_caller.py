@@ -15,7 +15,7 @@ async def session():
         yield open_session
 
 
-def calling(session, url, key=None, timeout=1.0):
+def calling(session, url, key=None, timeout=30.0):
     return HttpCaller(session, Endpoint(0, "ep", url), timeout, lambda _endpoint: key)
 
 

@@ -27,7 +27,7 @@ class Seen:
         return [view for batch in self.batches for view in batch]
 
     async def until(self, holds):
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(30):
             while not holds(self.views):
                 self.changed.clear()
                 await self.changed.wait()

@@ -344,7 +344,7 @@ class Process:
 async def test_p36_sigterm_with_three_streams(tmp_path):
     async with Streaming() as engine:
         path = tmp_path / "forebay.yaml"
-        settings = {"lag_seconds": 2.0, "grace_seconds": 60}
+        settings = {"lag_seconds": 4.0, "grace_seconds": 60}
         file = {"listen": "127.0.0.1:0", "admin": "127.0.0.1:0", "pools": pool(engine), "drain": settings}
         path.write_bytes(msgspec.json.encode(file))
         async with Process(path) as served, contextlib.AsyncExitStack() as stack:
@@ -354,7 +354,7 @@ async def test_p36_sigterm_with_three_streams(tmp_path):
                 client.ask(ASK)
                 await client.until(b"begun")
             served.process.send_signal(signal.SIGTERM)
-            async with asyncio.timeout(1.5):
+            async with asyncio.timeout(3.5):
                 while await served.get(f"{served.admin}/ready") != 503:
                     await asyncio.sleep(0.01)
             assert await served.get(f"{served.url}/health") == 200  # until the lag is over

@@ -3,7 +3,6 @@
 import asyncio
 import gzip
 import json
-import time
 
 import pytest
 
@@ -422,12 +421,10 @@ async def test_a_slow_refusal_does_not_hold_the_loop():
     """P05: the hostile bodies are refused in under 200 ms; here, that a good request is served meanwhile."""
     pools = pools_of("vlm-a")
     async with ScriptedEngine(ok, model="vlm-a") as engine, LiveGateway(pools=pools(engine)) as gateway:
-        began = time.monotonic()
         bad = [gateway.post(case("p05_deep.json")) for _ in range(20)]
         *refused, good = await asyncio.gather(*bad, gateway.post(chat(model="vlm-a")))
         assert {got.status for got in refused} == {400}
         assert good.status == 200
-        assert time.monotonic() - began < 4.0  # 20 of them, each within its 200 ms
         await eventually(gateway.idle)
 
 

@@ -488,7 +488,7 @@ class TestBackPressure:
     async def stalled(self, sent):
         """Wait until the engine gets no more out."""
         before = -1
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(30):
             while sent[0] != before:
                 before = sent[0]
                 await asyncio.sleep(0.2)

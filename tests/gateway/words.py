@@ -107,7 +107,7 @@ def abilities_known(gateway):
     return all(view is not None and view.abilities is not None for view in views)
 
 
-async def eventually(condition, seconds=3.0):
+async def eventually(condition, seconds=30.0):
     """Wait until `condition()` is true, and return what it gave."""
     async with asyncio.timeout(seconds):
         while not (found := condition()):
@@ -150,12 +150,12 @@ class Client:
         head = f"POST {path} HTTP/1.1\r\nhost: x\r\ncontent-length: {len(data)}\r\n{headers}\r\n"
         self.writer.write(head.encode() + data)
 
-    async def until(self, text, seconds=5.0):
+    async def until(self, text, seconds=30.0):
         """Read up to `text`, and return all of it."""
         async with asyncio.timeout(seconds):
             return await self.reader.readuntil(text)
 
-    async def all(self, seconds=5.0):
+    async def all(self, seconds=30.0):
         """Read to the end, however it comes. Returns what came."""
         got = bytearray()
         async with asyncio.timeout(seconds):
@@ -164,7 +164,7 @@ class Client:
                     got += data
         return bytes(got)
 
-    async def whole(self, seconds=5.0):
+    async def whole(self, seconds=30.0):
         """Read one reply with a length. Returns its head and its body."""
         head = await self.until(b"\r\n\r\n", seconds)
         lines = [line for line in head.lower().split(b"\r\n") if line.startswith(b"content-length:")]

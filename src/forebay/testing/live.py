@@ -134,7 +134,7 @@ class LiveGateway:
         station = self.station
         return not (self.in_flight() or station.gateway.exchanges or station.conductor.open_requests)
 
-    async def settled(self, seconds: float = 3.0) -> None:
+    async def settled(self, seconds: float = 30.0) -> None:
         """Wait until nothing is open. Raises TimeoutError after so long."""
         async with asyncio.timeout(seconds):
             while not self.idle():  # noqa: ASYNC110 - nothing tells when the last counter is back

@@ -102,12 +102,12 @@ class Client:
 
     async def all(self):
         """Everything until the other side ends."""
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(30):
             return await self.reader.read()
 
     async def reply(self, *, body=True):
         """Status, headers (a dict) and body of one reply with a content-length or in chunks."""
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(30):
             head = await self.reader.readuntil(b"\r\n\r\n")
             lines = head.decode().split("\r\n")[:-2]
             headers = dict(line.split(": ", 1) for line in lines[1:])
@@ -185,7 +185,7 @@ class Ear:
         self.hear("lost", kind, detail)
 
     async def end(self):
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(30):
             await self.ended.wait()
         return self
 

@@ -479,7 +479,7 @@ async def test_p18_a_client_that_pipelined_and_left_is_noticed(listen):
     client.send(GET + b"\r\n" + bytes(900))
     await listener.settle(lambda: listener.handler.replies)
     await client.close()
-    await listener.settle(lambda: listener.handler.gone, seconds=5.0)
+    await listener.settle(lambda: listener.handler.gone)
 
 
 async def test_a_body_that_nobody_waits_for_does_not_end_its_reply(listen):

@@ -220,7 +220,7 @@ async def test_p18_a_client_that_leaves_is_noticed_at_once(listen, half):
         client.writer.write_eof()
     else:
         client.writer.transport.abort()
-    await listener.settle(lambda: listener.handler.gone, seconds=5.0)
+    await listener.settle(lambda: listener.handler.gone)
     (reply,) = listener.handler.replies
     assert listener.handler.gone == [reply]
     assert reply.finished
@@ -238,7 +238,7 @@ async def test_p18_a_client_that_leaves_mid_stream_is_noticed(listen):
     client.send(GET)
     await client.reader.readuntil(b"\r\n\r\n")
     await client.close()
-    await listener.settle(lambda: listener.handler.gone, seconds=5.0)
+    await listener.settle(lambda: listener.handler.gone)
 
 
 async def test_a_slow_reader_gets_no_second_reply_before_it_read_the_first(listen):

@@ -126,7 +126,7 @@ async def test_back_pressure_is_told_both_ways(listen):
         await asyncio.sleep(0)
     assert told == [False]
     await client.reader.readuntil(b"\r\n\r\n")
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(30):
         while not reply.writable:
             await client.reader.read(1 << 20)
     assert told == [False, True]
