@@ -34,12 +34,13 @@ Action = bytes | Pause | Reset | Close
 
 @dataclass(slots=True)
 class Received:
-    """One request as it came."""
+    """One request as it came, and over which connection, counted from 1."""
 
     method: str
     path: str
     headers: dict[str, str]
     body: bytes
+    connection: int = 0
 
 
 Script = Callable[[Received], Sequence[Action]]
@@ -100,8 +101,9 @@ class ScriptedEngine:
         assert task is not None
         self._tasks.add(task)
         self.connections += 1
+        number = self.connections
         try:
-            while (request := await _read(reader)) is not None:
+            while (request := await _read(reader, number)) is not None:
                 if not await self._serve(request, reader, writer):
                     break
         except (ConnectionError, asyncio.CancelledError):
@@ -158,7 +160,7 @@ def _arm_reset(writer: asyncio.StreamWriter) -> None:
     sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET_ON_CLOSE)
 
 
-async def _read(reader: asyncio.StreamReader) -> Received | None:
+async def _read(reader: asyncio.StreamReader, connection: int) -> Received | None:
     try:
         head = await reader.readuntil(HEAD_END)
     except (asyncio.IncompleteReadError, ConnectionError):
@@ -167,7 +169,7 @@ async def _read(reader: asyncio.StreamReader) -> Received | None:
     method, path, _ = first.split(" ")
     headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
     body = await reader.readexactly(int(headers.get("content-length", "0")))
-    return Received(method, path, headers, body)
+    return Received(method, path, headers, body, connection)
 
 
 def _idle_answer(path: str, model: str) -> bytes:
