@@ -42,3 +42,20 @@ def test_a_scenario_is_served_live_and_simulated(tmp_path, capsys):
 def test_what_cannot_be_run_is_refused_at_once(words, why, capsys):
     assert main(["bench", "live", *words]) == 2
     assert why in capsys.readouterr().err
+
+
+def test_a_fleet_that_does_not_start_is_told(tmp_path, capsys, monkeypatch):
+    def fails(*_given):
+        raise RuntimeError("engine-1 ended with status 1")
+
+    monkeypatch.setattr("forebay.testing.bench_live.twin.live", fails)
+    assert main(["bench", "live", "--seconds", "1", "--out", str(tmp_path)]) == 1
+    assert "engine-1 ended" in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("given", ["0", "-1"])
+def test_time_cannot_stand_still(given, capsys):
+    with pytest.raises(SystemExit):
+        main(["bench", "live", "--slowdown", given])
+    assert "above 0" in capsys.readouterr().err

@@ -3,6 +3,7 @@
 import asyncio
 
 import aiohttp
+import msgspec
 import pytest
 
 from forebay.conductor.commands import Dispatch, Reject
@@ -29,10 +30,13 @@ def test_a_playbook_notices_what_was_not_expected():
 
 
 def test_a_playbook_compares_whole_commands():
-    book = play(conductor()) >> Arrived(0, request(model="x"))
-    command = Reject("r", 404, "model-not-found", "no pool serves this model")
-    book << command << None
-    assert book.last == command
+    def refused():
+        return play(conductor()) >> Arrived(0, request(model="x"))
+
+    command = (refused() << Reject).last
+    assert (refused() << command << None).last == command
+    with pytest.raises(AssertionError, match="expected .*other"):
+        refused() << msgspec.structs.replace(command, message="other")
 
 
 def test_virtual_time_only_goes_on():

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from forebay.testing.bench_live.report import Report
     from forebay.testing.bench_live.settings import LiveSettings
 
-PROFILES = ("least-request", "queue-kv", "multimodal")
+PROFILES = ("least-request", "queue-kv", "multimodal", "predictive")
 
 
 def add_parser(kinds: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:

@@ -52,3 +52,11 @@ def test_the_text_tells_what_was_missed_and_that_all_is_modelled(tiny):
     assert "NOISY: other programs took 50%" in text
     assert "NOISY" not in text_report(msgspec.structs.replace(report, others_share=0.0))
     assert msgspec.json.decode(msgspec.json.encode(report), type=Report) == report
+
+
+def test_the_text_says_which_profile_is_ahead_on_each_side(tiny):
+    one = compare("one", Seen(stories(2.1, 0.26)), Seen(stories(2.0, 0.2)))
+    two = compare("two", Seen(stories(2.0, 0.27)), Seen(stories(2.1, 0.3)))
+    text = text_report(report_of(tiny(), (one, two), others_share=0.0))
+    assert "Least mean E2E first: live two, one; simulated one, two." in text
+    assert "Least mean TTFT first: live one, two; simulated the same." in text

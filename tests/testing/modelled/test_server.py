@@ -96,7 +96,9 @@ async def test_an_answer_is_as_long_as_its_request_says(body, output):
         assert json.loads(reply)["usage"]["completion_tokens"] == output
 
 
-@pytest.mark.parametrize("body", [{"model": "m", "messages": 3}, words(max_tokens="many")])
+@pytest.mark.parametrize(
+    "body", [{"model": "m", "messages": 3}, words(max_tokens="many"), words(modelled_output_tokens="many")]
+)
 async def test_what_is_no_request_is_refused(body):
     async with ModelledEngine() as engine:
         status, reply = await post(engine, body)

@@ -7,7 +7,7 @@ import msgspec
 
 from forebay.simulator.results import standing_of
 from forebay.testing.bench.table import grid
-from forebay.testing.bench_live.compare import MEAN_BOUND, P99_BOUND, Line, Twins
+from forebay.testing.bench_live.compare import MEAN_BOUND, MEASURES, P99_BOUND, Line, Twins
 from forebay.testing.bench_live.settings import LiveSettings
 
 QUIET_SHARE = 0.05
@@ -78,6 +78,8 @@ def _row(line: Line) -> tuple[str, ...]:
 
 def _notes(report: Report) -> str:
     notes = [f"Bounds: means within {MEAN_BOUND:.0%}, P99 within {P99_BOUND:.0%} of the simulated."]
+    if len(report.twins) > 1:
+        notes += [f"Least mean {measure} first: {_ranking(report, measure)}." for measure in MEASURES]
     for twins in report.twins:
         outside = twins.outside_seconds
         notes.append(
@@ -89,3 +91,11 @@ def _notes(report: Report) -> str:
     if report.others_share > QUIET_SHARE:
         notes.append(f"NOISY: other programs took {report.others_share:.0%} of this machine meanwhile.")
     return "\n".join(notes)
+
+
+def _ranking(report: Report, measure: str) -> str:
+    lines = [line for twins in report.twins for line in twins.lines]
+    means = [line for line in lines if line.measure == measure and line.figure == "mean"]
+    live = [line.profile for line in sorted(means, key=lambda line: line.live)]
+    simulated = [line.profile for line in sorted(means, key=lambda line: line.simulated)]
+    return f"live {', '.join(live)}; simulated {'the same' if live == simulated else ', '.join(simulated)}"
