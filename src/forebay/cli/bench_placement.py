@@ -31,6 +31,9 @@ def add_parser(kinds: "argparse._SubParsersAction[argparse.ArgumentParser]") -> 
         "--seeds", type=int, metavar="N", help=f"paired seeds 1 to N ({SEEDS}; smoke: {SMOKE_SEEDS})"
     )
     parser.add_argument("--seed", type=int, metavar="N", help="this one alone, without intervals")
+    parser.add_argument(
+        "--sensitivity", action="store_true", help="instead: case A under other signals, gateways and weights"
+    )
     parser.add_argument("--smoke", action="store_true", help="one small case, under a minute")
     parser.add_argument("--workers", type=int, default=0, metavar="N", help="processes (one for each core)")
     parser.add_argument(
@@ -40,12 +43,13 @@ def add_parser(kinds: "argparse._SubParsersAction[argparse.ArgumentParser]") -> 
 
 def run(options: argparse.Namespace) -> int:
     """Run and report. 0 whatever came of the gates: this is a benchmark; 2 for a wrong option."""
+    from forebay.testing.proof import sensitivity
     from forebay.testing.proof.contestants import contestants
     from forebay.testing.proof.report import proof_of, text_report
     from forebay.testing.proof.run import perform, tasks
 
     cases = _cases(options)
-    rivals = contestants()
+    rivals = sensitivity.contestants(options.subject) if options.sensitivity else contestants()
     problem = _problem(options, cases, [one.name for one in rivals])
     if problem:
         print(problem, file=sys.stderr)
@@ -60,9 +64,10 @@ def run(options: argparse.Namespace) -> int:
 
 def _cases(options: argparse.Namespace) -> "Sequence[Case]":
     from forebay.testing.proof.cases import CASES, SMOKE
+    from forebay.testing.proof.sensitivity import CASE
 
-    if options.smoke:
-        return SMOKE
+    if options.smoke or options.sensitivity:
+        return SMOKE if options.smoke else (CASE,)
     wanted = options.case
     # `E` is all of its rates.
     return [one for one in CASES if not wanted or one.name in wanted or one.name.partition(" ")[0] in wanted]
@@ -127,7 +132,8 @@ def _pictures(
     for task, result in zip(work, results, strict=True):
         if task.seed == seed:
             by_case.setdefault(task.case, {})[task.contestant] = result
-    drawn = [options.subject, *(name for name in PICTURED if name != options.subject)]
+    some = by_case[work[0].case]
+    drawn = [options.subject, *(name for name in PICTURED if name != options.subject and name in some)]
     return {
         case: [distributions(options.subject, found), occupancies(options.subject, found, drawn)]
         for case, found in by_case.items()
@@ -139,5 +145,5 @@ def _command(options: argparse.Namespace) -> str:
     words += (
         ["--seed", str(options.seed)] if options.seed is not None else ["--seeds", str(len(_seeds(options)))]
     )
-    words += ["--smoke"] if options.smoke else []
+    words += [f"--{kind}" for kind in ("smoke", "sensitivity") if getattr(options, kind)]
     return shlex.join(words + [word for case in options.case or () for word in ("--case", case)])

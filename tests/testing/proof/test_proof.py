@@ -10,7 +10,9 @@ import pytest
 
 from forebay.cli import bench, bench_placement
 from forebay.simulator.results import Figures, Result, Series, Spread
+from forebay.simulator.run import profile_of
 from forebay.simulator.scenario import shipped
+from forebay.testing.proof import sensitivity
 from forebay.testing.proof.cases import CASES, SMOKE, Gate
 from forebay.testing.proof.contestants import FRESH, contestants, gateways
 from forebay.testing.proof.figures import FIGURES, recovery_seconds
@@ -216,3 +218,13 @@ def test_a_case_with_an_incident_tells_how_long_it_was_felt():
     assert all("recovery" in row.figures for row in proof.cases[0].rows)
     assert "recovery" in text_report(proof)
     assert "<th>recovery</th>" in page(proof, {}, "forebay bench placement")
+
+
+def test_sensitivity_turns_one_knob_at_a_time():
+    found = sensitivity.contestants("predictive")
+    assert len({one.name for one in found}) == len(found)
+    assert {len(one.changes) for one in found} == {0, 1}
+    assert all(profile_of(one.choice) for one in found)
+    options = parse("--sensitivity")
+    assert bench_placement._cases(options) == (sensitivity.CASE,)
+    assert bench_placement._command(options).endswith("--sensitivity")
