@@ -13,6 +13,9 @@ import pytest
 
 from forebay.cli import discover
 from forebay.cli.main import main
+from forebay.cli.serve import _warn_of_few_files
+from forebay.config.assemble import assemble
+from forebay.config.document import Document
 from forebay.testing.engines import launch
 from forebay.testing.modelled import ModelledEngine
 
@@ -207,3 +210,11 @@ def test_a_number_of_workers_that_cannot_be_is_refused(file, workers, capsys):
     path, _, _ = file("off")
     assert main(["serve", "--config", str(path), "--workers", workers]) == 2
     assert "workers" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("allowed", "warned"), [(49, True), (50, False), (-1, False)])
+def test_fewer_open_files_than_clients_are_warned_of(caplog, allowed, warned):
+    pools = [{"model": "m", "endpoints": [{"url": "http://127.0.0.1:9"}]}]
+    data = {"workers": 2, "inbound": {"max_connections": 100}, "pools": pools}
+    _warn_of_few_files(allowed, assemble(Document.of(data, "test")))
+    assert ("fewer than its 50 client connections" in caplog.text) == warned

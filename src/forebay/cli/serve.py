@@ -20,7 +20,10 @@ from forebay.config.errors import ConfigError
 from forebay.gateway.station import Station
 from forebay.gateway.supervisor import Supervisor
 from forebay.runtime.allocator import keep_freed_memory
+from forebay.runtime.descriptors import allow_many_files
 from forebay.telemetry.access_log import AccessLog, open_stream
+
+log = logging.getLogger(__name__)
 
 
 def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -76,6 +79,7 @@ def run(options: argparse.Namespace) -> int:
 async def _serve(options: argparse.Namespace) -> int:
     read = functools.partial(_read, options) if options.config else None
     assembly = assemble(read()) if read is not None else await _from_urls(options)
+    _warn_of_few_files(allow_many_files(), assembly)
     with contextlib.ExitStack() as stack:
         station = _station(assembly, stack, read)
         stopping = _on_signals()
@@ -126,6 +130,18 @@ def _station(
     if assembly.file.workers > 1:
         return Supervisor(assembly, read)
     return Station(assembly, AccessLog(stream) if stream is not None else None, read=read)
+
+
+def _warn_of_few_files(allowed: int, assembly: Assembly) -> None:
+    """Each connection of a client is one, and so is each to an engine."""
+    connections = -(-assembly.file.inbound.max_connections // assembly.file.workers)
+    if 0 <= allowed < connections:
+        log.warning(
+            "%d open files are allowed to a process (ulimit -Hn), fewer than its %d client connections of "
+            "inbound.max_connections: idle clients could leave none for engines",
+            allowed,
+            connections,
+        )
 
 
 def _on_signals() -> asyncio.Event:
