@@ -125,6 +125,14 @@ class TestPages:
                 assert done.status == 200
             assert (await gateway.get("/ready", admin=True)).status == 503
 
+    async def test_web_pages_give_no_orders(self):
+        async with LiveGateway(["http://127.0.0.1:9"]) as gateway:
+            for path in ("/forebay/endpoints/127.0.0.1:9/drain", "/forebay/reload"):
+                url = gateway.admin_url + path
+                async with gateway.session.post(url, headers={"origin": "https://a.example"}) as got:
+                    assert (got.status, (await got.json())["error"]["code"]) == (403, "browser_refused")
+            assert not gateway.station.rows()[0].beliefs.draining
+
     async def test_pages_that_are_not_there_say_which_are(self):
         async with LiveGateway(["http://127.0.0.1:9"]) as gateway:
             got = await gateway.get("/nothing", admin=True)

@@ -77,7 +77,11 @@ class Admin:
     def on_head(self, request: Request, reply: ReplyWriter) -> int:
         """Refuse what has no place here; take a small body of what is posted."""
         if request.method == "POST":
-            return MAX_BODY_BYTES
+            if request.header(b"origin") is None:
+                return MAX_BODY_BYTES
+            # Any page that an operator looks at can have the browser post here, where this port is reached.
+            send_error(reply, Api.CHAT, 403, "browser-refused", "this port takes no orders from web pages")
+            return 0
         if request.method not in {"GET", "HEAD"}:
             send_error(reply, Api.CHAT, 405, "method-not-allowed", "this port takes GET, and POST to drain")
         elif self._page(request.path) is None:
