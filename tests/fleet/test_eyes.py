@@ -77,7 +77,10 @@ async def test_an_endpoint_that_dies_is_reported_down_and_then_back(serving, vll
         await seen.until(lambda views: views[-1].reachable is False)
         engine.table["/health"] = 200
         await seen.until(lambda views: views[-1].reachable)
-    assert warnings == ["endpoint ep-0: its health probe fails"]
+    assert warnings == [
+        "endpoint ep-0: its health probe fails",
+        "endpoint ep-0: it answers its health probe again",
+    ]
 
 
 async def test_the_key_is_sent_and_never_told(serving, vllm):

@@ -26,7 +26,12 @@ def add_parser(kinds: "argparse._SubParsersAction[argparse.ArgumentParser]") -> 
         description="Runs every case with every profile over paired seeds. All figures are modelled.",
     )
     parser.add_argument("--case", action="append", metavar="A", help="only this one; may be given again")
-    parser.add_argument("--subject", default="predictive", metavar="PROFILE", help="the gates' (%(default)s)")
+    parser.add_argument(
+        "--subject",
+        default="predictive",
+        metavar="PROFILE",
+        help="the one that must beat the others (%(default)s)",
+    )
     parser.add_argument(
         "--seeds", type=int, metavar="N", help=f"paired seeds 1 to N ({SEEDS}; smoke: {SMOKE_SEEDS})"
     )

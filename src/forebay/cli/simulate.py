@@ -85,7 +85,9 @@ def _at_rate(scenario: "Scenario", rate: float | None) -> "Scenario":
         return scenario
     if scenario.arrivals is None or rate <= 0:
         raise ConfigError(
-            "--rate", f"{rate:g} fits no {scenario.name}", "give a rate above 0, for an open loop"
+            "--rate",
+            f"{scenario.name} cannot be asked at {rate:g} a second",
+            "give a rate above 0, for an open loop",
         )
     return scenario.at_rate(rate)
 

@@ -19,6 +19,10 @@ COLUMNS: Sequence[tuple[str, Callable[[Figures], float], int]] = (
     ("refused", lambda figures: figures.refused, 0),
 )
 
+LEGEND = """\
+E2E: a request as a whole. TTFT: until its first token. P99-P50: jitter, of the figure before it.
+KV std and CV: how unevenly KV caches are filled, in percent of a cache, and of the mean. max/mean: load of the busiest endpoint."""
+
 
 def table(scenario: Scenario, results: Sequence[Result]) -> str:
     """One row for each profile: the mean over seeds and, of several, their standard deviation."""
@@ -27,7 +31,7 @@ def table(scenario: Scenario, results: Sequence[Result]) -> str:
     for profile in profiles:
         figures = [result.figures for result in results if result.profile == profile]
         rows.append([profile, *(_cell([of(one) for one in figures], digits) for _, of, digits in COLUMNS)])
-    return "\n".join([*_heading(scenario, results), "", grid(rows)])
+    return "\n".join([*_heading(scenario, results), "", LEGEND, "", grid(rows)])
 
 
 def grid(rows: Sequence[Sequence[str]]) -> str:

@@ -84,6 +84,8 @@ class Watcher:
     async def _probe(self) -> None:
         before, self._reachable = self._reachable, await self._adapter.healthy(self._ask_health)
         if self._reachable:
+            if before is False:
+                self._warn(f"endpoint {self._endpoint.name}: it answers its health probe again")
             if not before:
                 self._begin()
             return

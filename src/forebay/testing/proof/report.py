@@ -152,7 +152,9 @@ def text_report(proof: Proof) -> str:
     """For a terminal."""
     heading = (
         f"Placement, MODELLED in virtual time: {proof.subject} against every baseline, {len(proof.seeds)} paired seeds.\n"
-        "Less is better; in brackets the change of ours over theirs, and behind gates its 95 % interval."
+        f"Less is better; in brackets the change of {proof.subject} over theirs, and behind a gate its 95 % interval.\n"
+        "E2E is a request as a whole, TTFT until its first token, jitter P99 - P50; KV std is how unevenly KV caches are filled,\n"
+        "imbalance the load of the busiest endpoint over the mean. A gate is what was asked of the profile beforehand."
     )
     parts = [heading, *(_case_text(proof.subject, one) for one in proof.cases)]
     met = sum(len(one.verdicts) for one in proof.cases) - len(proof.missed)
