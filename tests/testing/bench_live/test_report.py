@@ -16,7 +16,7 @@ def stories(e2e, ttft, count=100, **changes):
 
 
 def test_differences_and_bounds():
-    twins = compare("p", Seen(stories(2.1, 0.26)), Seen(stories(2.0, 0.2)))
+    twins = compare("p", Seen(stories(2.1, 0.26)), [Seen(stories(2.0, 0.2))])
     told = {(line.measure, line.figure): (round(line.difference, 2), line.met) for line in twins.lines}
     assert told == {
         ("E2E", "mean"): (0.05, True),
@@ -28,15 +28,27 @@ def test_differences_and_bounds():
     }
 
 
+def test_what_chance_alone_does_is_told():
+    simulated = [Seen(stories(2.0 * by, 0.2 * by)) for by in (0.7, 1.3)]
+    ttft = compare("p", Seen(stories(2.1, 0.3)), simulated).lines[3]
+    assert (ttft.measure, ttft.figure, round(ttft.simulated, 3), round(ttft.chance, 3)) == (
+        "TTFT",
+        "mean",
+        0.2,
+        0.3,
+    )
+    assert (ttft.met, ttft.by_chance) == (False, True)
+
+
 def test_only_visits_that_both_sides_served_are_compared():
     live = stories(2.0, 0.2)
     live[50].refused = "503"
-    twins = compare("p", Seen(live), Seen(stories(2.0, 0.2)))
+    twins = compare("p", Seen(live), [Seen(stories(2.0, 0.2))])
     assert (twins.requests, twins.counted, twins.refused_live, twins.refused_simulated) == (100, 85, 1, 0)
 
 
 def test_the_text_tells_what_was_missed_and_that_all_is_modelled(tiny):
-    twins = compare("p", Seen(stories(2.1, 0.26), 0.003, (0.004,)), Seen(stories(2.0, 0.2)))
+    twins = compare("p", Seen(stories(2.1, 0.26), 0.003, (0.004,)), [Seen(stories(2.0, 0.2))])
     report = report_of(tiny(), (twins,), others_share=0.5)
     text = text_report(report)
     assert "All times are modelled" in text
@@ -55,8 +67,8 @@ def test_the_text_tells_what_was_missed_and_that_all_is_modelled(tiny):
 
 
 def test_the_text_says_which_profile_is_ahead_on_each_side(tiny):
-    one = compare("one", Seen(stories(2.1, 0.26)), Seen(stories(2.0, 0.2)))
-    two = compare("two", Seen(stories(2.0, 0.27)), Seen(stories(2.1, 0.3)))
+    one = compare("one", Seen(stories(2.1, 0.26)), [Seen(stories(2.0, 0.2))])
+    two = compare("two", Seen(stories(2.0, 0.27)), [Seen(stories(2.1, 0.3))])
     text = text_report(report_of(tiny(), (one, two), others_share=0.0))
     assert "Least mean E2E first: live two, one; simulated one, two." in text
     assert "Least mean TTFT first: live one, two; simulated the same." in text

@@ -1,6 +1,7 @@
 """Live beside simulated: figures, differences, and whether they are within what was promised."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from statistics import fmean, pstdev
 
 import msgspec
 
@@ -20,19 +21,28 @@ MEASURES: dict[str, Callable[[Story], float]] = {
 
 
 class Line(msgspec.Struct, frozen=True):
-    """One figure of one profile. Seconds of the scenario. `met` is None for figures without a bound."""
+    """One figure of one profile. Seconds of the scenario. `met` is None for figures without a bound.
+
+    `simulated` is the mean over all simulations, and `chance` their standard deviation as a share of it.
+    """
 
     profile: str
     measure: str
     figure: str
     live: float
     simulated: float
+    chance: float
     met: bool | None
 
     @property
     def difference(self) -> float:
         """Live over simulated, less 1."""
         return self.live / self.simulated - 1 if self.simulated else 0.0
+
+    @property
+    def by_chance(self) -> bool:
+        """Whether simulations differ as much from each other, in one case of twenty."""
+        return abs(self.difference) <= 2 * self.chance
 
 
 class Twins(msgspec.Struct, frozen=True):
@@ -43,19 +53,19 @@ class Twins(msgspec.Struct, frozen=True):
     requests: int
     counted: int
     refused_live: int
-    refused_simulated: int
+    refused_simulated: float
     lateness_seconds: float
     outside_seconds: Spread
 
 
-def compare(profile: str, seen: Seen, simulated: Seen) -> Twins:
-    """Of the visits between warm-up and run-out that were served whole on both sides, which are the same ones."""
-    both = zip(seen.stories, simulated.stories, strict=True)
-    pairs = [(one, two) for one, two in both if one.whole and two.whole]
-    kept = pairs[int(len(pairs) * FIRST_CUT) : int(len(pairs) * (1 - LAST_CUT))]
+def compare(profile: str, seen: Seen, simulated: Sequence[Seen]) -> Twins:
+    """Of the visits between warm-up and run-out that were served whole every time, which are the same ones."""
+    rows = zip(seen.stories, *(one.stories for one in simulated), strict=True)
+    whole = [row for row in rows if all(story.whole for story in row)]
+    kept = whole[int(len(whole) * FIRST_CUT) : int(len(whole) * (1 - LAST_CUT))]
     lines: list[Line] = []
     for name, measure in MEASURES.items():
-        ours, theirs = (spread([measure(pair[side]) for pair in kept]) for side in (0, 1))
+        ours, *theirs = (spread([measure(row[run]) for row in kept]) for run in range(1 + len(simulated)))
         lines += _lines(profile, name, ours, theirs)
     return Twins(
         profile=profile,
@@ -63,17 +73,17 @@ def compare(profile: str, seen: Seen, simulated: Seen) -> Twins:
         requests=len(seen.stories),
         counted=len(kept),
         refused_live=sum(1 for story in seen.stories if story.refused),
-        refused_simulated=sum(1 for story in simulated.stories if story.refused),
+        refused_simulated=fmean(sum(1 for s in one.stories if s.refused) for one in simulated),
         lateness_seconds=seen.lateness_seconds,
         outside_seconds=spread(seen.outside_seconds),
     )
 
 
-def _lines(profile: str, measure: str, live: Spread, simulated: Spread) -> list[Line]:
+def _lines(profile: str, measure: str, live: Spread, simulated: Sequence[Spread]) -> list[Line]:
     lines = []
     for figure in FIGURES:
-        ours, theirs = getattr(live, figure), getattr(simulated, figure)
-        bound = BOUNDS.get(figure)
-        met = None if bound is None else theirs > 0 and abs(ours / theirs - 1) <= bound
-        lines.append(Line(profile, measure, figure, ours, theirs, met))
+        ours, theirs = getattr(live, figure), [getattr(one, figure) for one in simulated]
+        mean, bound = fmean(theirs), BOUNDS.get(figure)
+        met = None if bound is None else mean > 0 and abs(ours / mean - 1) <= bound
+        lines.append(Line(profile, measure, figure, ours, mean, pstdev(theirs) / mean if mean else 0.0, met))
     return lines

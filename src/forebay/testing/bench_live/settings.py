@@ -11,13 +11,17 @@ from forebay.simulator.world import Overheads
 
 
 class LiveSettings(msgspec.Struct, frozen=True):
-    """A scenario under some profiles. `slowdown` stretches time; `chunk_tokens` are the tokens of one piece of a stream."""
+    """A scenario under some profiles. `slowdown` stretches time; `chunk_tokens` are the tokens of one piece of a stream.
+
+    It is simulated `simulations` times, to know what chance alone does.
+    """
 
     scenario: Scenario
     profiles: tuple[str | dict[str, Any], ...]
     seed: int = 1
     slowdown: float = 3.0
     chunk_tokens: int = 8
+    simulations: int = 20
 
     @property
     def stretched(self) -> Scenario:
