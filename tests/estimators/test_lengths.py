@@ -25,6 +25,14 @@ def test_kinds_are_learned_apart():
     assert lengths.expected(TEXT, 0) == 200
 
 
+def test_many_media_are_another_kind():
+    lengths = Lengths(200)
+    for _ in range(2000):
+        lengths.learn(PICTURE, 20, media=4)
+    assert lengths.expected(PICTURE, 0, media=9) < 40
+    assert lengths.expected(PICTURE, 0, media=3) == 200
+
+
 def test_twenty_answers_weigh_as_much_as_the_prior():
     lengths = Lengths(200)
     for _ in range(20):

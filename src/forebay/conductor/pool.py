@@ -78,7 +78,8 @@ class Pool:
     def demand(self, request: InferenceRequest) -> Demand:
         """What `request` will use, as far as can be told before it runs."""
         text = self.text.estimate(request.text)
-        output = self.lengths.expected(request.needs, request.max_output_tokens) * _answers(request)
+        output = self.lengths.expected(request.needs, request.max_output_tokens, len(request.media))
+        output *= _answers(request)
         if not request.media:
             return Demand(text, 0, 0, 0, 0, output, request.body_bytes, exact=True, prompts=request.prompts)
         tokens = {Ability.IMAGE: 0, Ability.AUDIO: 0, Ability.VIDEO: 0}
@@ -174,7 +175,9 @@ class Pool:
         if usage.reported and journey.demand.exact and _teaches(journey.request):
             self.text.learn(journey.request.text, usage.prompt_tokens - journey.demand.media_tokens)
         if usage.completion_tokens:
-            self.lengths.learn(journey.request.needs, usage.completion_tokens // _answers(journey.request))
+            request = journey.request
+            tokens = usage.completion_tokens // _answers(request)
+            self.lengths.learn(request.needs, tokens, len(request.media))
 
     def failed(self, journey: "Journey", event: "Failed") -> None:
         """The attempt ended badly."""
