@@ -40,7 +40,9 @@ def answer_for(kind: FailureKind) -> Answer:
 NO_ENDPOINTS = Answer(503, "rejected-no-endpoints", "no endpoint can take this request now")
 SATURATED = Answer(503, "rejected-saturated", "every endpoint is full, and so is the queue")
 TTL_EXPIRED = Answer(503, "rejected-ttl-expired", "the request waited too long for a place")
-UNKNOWN_MODEL = Answer(404, "model-not-found", "no pool serves this model; GET /v1/models lists those that are served")
+UNKNOWN_MODEL = Answer(
+    404, "model-not-found", "no pool serves this model; GET /v1/models lists those that are served"
+)
 NO_ADAPTER = Answer(404, UNKNOWN_MODEL.code, "no endpoint has this adapter now")
 NOT_KEPT = Answer(
     404, "response-not-found", "the response to go on from is kept by an engine of another model"

@@ -52,7 +52,9 @@ class Facts(Protocol):
     worked_at: Quantity  # when work_share was true
     kv_tokens: Quantity  # own tokens in its KV cache
     uncached_tokens: Quantity  # prompt tokens of own open requests there that no cache was believed to hold
-    sent_tokens: Quantity  # the same of all that were ever sent there: the size of what it was given to remember
+    sent_tokens: (
+        Quantity  # the same of all that were ever sent there: the size of what it was given to remember
+    )
     kv_capacity_tokens: Quantity  # NaN unknown
     gap_p95_us: Quantity  # 95th percentile of gaps between tokens seen there, NaN unknown
     bytes_per_us: Quantity  # bandwidth of the path to it
