@@ -29,11 +29,10 @@ _BACKSLASH = ord("\\")
 
 
 class Payload(msgspec.Struct, frozen=True, gc=False):
-    """A payload cut out: where it lies in the body, and where its marker lies in the skeleton."""
+    """A payload cut out: where it lies in the body, and where its marker ends in the skeleton."""
 
     start: int
     stop: int
-    marked_at: int
     marked_until: int
 
 
@@ -101,7 +100,7 @@ class Skeleton:
             pieces += (self._body[kept_until:start], mark)
             length += start - kept_until + len(mark)
             kept_until = stop
-            self.payloads.append(Payload(start, stop, length - len(mark), length))
+            self.payloads.append(Payload(start, stop, length))
         if not pieces:
             return bytes(body)
         pieces.append(self._body[kept_until:])

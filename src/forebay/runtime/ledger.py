@@ -15,7 +15,6 @@ import msgspec
 
 from forebay.domain.load import AMOUNTS, COUNTERS, Load, gained, together
 
-CELL_BYTES = 8
 ENTRY = struct.Struct(f"={len(AMOUNTS)}q")
 VERSION = struct.Struct("=q")
 # Pages that nobody has touched take no memory, so that room for many endpoints costs nothing.

@@ -1,8 +1,12 @@
 """What families that hear share: samples from a length, and a price for a length that is not known."""
 
+from collections.abc import Mapping
+from typing import ClassVar
+
 import msgspec
 
-from forebay.intake.tokens.family import MICROSECONDS, MediaCost
+from forebay.domain.ability import Ability
+from forebay.intake.tokens.family import MICROSECONDS, MediaCost, Positive, PositiveFloat, Rules
 
 
 class Hears:
@@ -26,6 +30,29 @@ class Hears:
     def sound(self, samples: int) -> MediaCost:
         """Price of at least one sample. Each family says."""
         raise NotImplementedError
+
+
+class HearsByWindows(Hears, Rules, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Families behind Whisper's feature extractor: sound is filled up with silence to whole windows of mel frames."""
+
+    abilities: ClassVar[Ability] = Ability.AUDIO
+    configured_at: ClassVar[Mapping[str, tuple[str, ...]]] = {
+        "window_seconds": ("chunk_length",),
+        "sampling_rate": ("sampling_rate",),
+        "hop_length": ("hop_length",),
+    }
+    window_seconds: Positive = 30
+    sampling_rate: Positive = 16_000
+    hop_length: Positive = 160
+    assumed_seconds: PositiveFloat = 30.0
+
+    def windows(self, samples: int) -> int:
+        """Windows that have begun."""
+        return -(-samples // (self.window_seconds * self.sampling_rate))
+
+    def window_frames(self) -> int:
+        """Mel frames of a window."""
+        return self.window_seconds * self.sampling_rate // self.hop_length
 
 
 def halved_twice(mel_frames: int) -> int:

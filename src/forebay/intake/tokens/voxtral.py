@@ -1,11 +1,9 @@
 """Voxtral. Source: transformers 5.24.0, voxtral/processing_voxtral.py and modeling_voxtral.py."""
 
-from collections.abc import Mapping
 from typing import ClassVar
 
-from forebay.domain.ability import Ability
-from forebay.intake.tokens.family import MediaCost, Positive, PositiveFloat, Rules
-from forebay.intake.tokens.sound import Hears
+from forebay.intake.tokens.family import MediaCost
+from forebay.intake.tokens.sound import HearsByWindows
 
 # [BEGIN_AUDIO], which Mistral's tokenizer writes before the placeholders.
 WRAPPER_TOKENS = 1
@@ -13,24 +11,12 @@ WRAPPER_TOKENS = 1
 ENCODER_DOWNSAMPLING, STACKED = 2, 4
 
 
-class Voxtral(Hears, Rules, frozen=True, forbid_unknown_fields=True, kw_only=True):
+class Voxtral(HearsByWindows, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """375 tokens for each 30 seconds that have begun: sound is filled up with silence to whole windows."""
 
     name: ClassVar[str] = "voxtral"
-    abilities: ClassVar[Ability] = Ability.AUDIO
-    configured_at: ClassVar[Mapping[str, tuple[str, ...]]] = {
-        "window_seconds": ("chunk_length",),
-        "sampling_rate": ("sampling_rate",),
-        "hop_length": ("hop_length",),
-    }
-    window_seconds: Positive = 30
-    sampling_rate: Positive = 16_000
-    hop_length: Positive = 160
-    assumed_seconds: PositiveFloat = 30.0
 
     def sound(self, samples: int) -> MediaCost:
         """See Hears."""
-        windows = -(-samples // (self.window_seconds * self.sampling_rate))
-        frames = self.window_seconds * self.sampling_rate // self.hop_length
-        positions = max(STACKED, frames // ENCODER_DOWNSAMPLING) * windows
+        positions = max(STACKED, self.window_frames() // ENCODER_DOWNSAMPLING) * self.windows(samples)
         return MediaCost(positions // STACKED, WRAPPER_TOKENS, positions)

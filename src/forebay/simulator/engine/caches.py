@@ -45,11 +45,6 @@ class PrefixCache:
         """Room in tokens, over all prompts."""
         self._blocks = LeastRecent(capacity_tokens)
 
-    @property
-    def used_tokens(self) -> int:
-        """Tokens that are kept."""
-        return self._blocks.used
-
     def match(self, blocks: Sequence[int], ends: Sequence[int]) -> int:
         """Tokens of the longest kept prefix. `ends` gives the prompt's tokens up to the end of each block."""
         matched = 0

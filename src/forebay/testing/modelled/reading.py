@@ -13,8 +13,6 @@ from forebay.testing.modelled.words import WORDS
 
 BYTES_PER_TOKEN = 4
 APIS: Mapping[str, Api] = {api.value: api for api in (Api.CHAT, Api.COMPLETIONS)}
-OUTPUT_FIELD = "modelled_output_tokens"
-"""The field of a body that says how long its answer will be, which no balancer knows. vLLM ignores unknown fields."""
 
 _SETTINGS = IntakeSettings()
 
@@ -29,6 +27,7 @@ class _Ask(msgspec.Struct):
     stream_options: _StreamOptions | None = None
     max_tokens: int | None = None
     max_completion_tokens: int | None = None
+    # How long the answer will be, which no balancer knows. vLLM ignores unknown fields.
     modelled_output_tokens: int | None = None
 
 
@@ -54,7 +53,7 @@ class Asked(msgspec.Struct, frozen=True):
 def read(api: Api, body: bytes, family: Family, request_id: str = "") -> Asked:
     """Read a body. Raises Refusal.
 
-    Without OUTPUT_FIELD the answer is as long as the request allows, or a sentence where it says nothing.
+    Without `modelled_output_tokens` the answer is as long as the request allows, or a sentence where it says nothing.
     """
     request = understand(api, body, _SETTINGS, request_id, lambda _model: family).request
     try:
