@@ -9,7 +9,7 @@ from forebay.simulator.world import Overheads
 from forebay.testing.modelled.metrics import Metrics
 from forebay.testing.modelled.pace import Pace
 from forebay.testing.modelled.reading import Asked
-from forebay.testing.modelled.truth import Truth, Truths
+from forebay.testing.modelled.truth import Truth, Truths, truth_of
 
 
 class _Output:
@@ -50,6 +50,7 @@ class Generation:
         job = self._job(asked, request_id)
         output = self._outputs[job] = _Output(self._chunk_tokens)
         written, at = 0, self.pace.submit(job)
+        truth_of(job).arrived = self.pace.clock(at)
         try:
             while written < job.output_tokens:
                 at, tokens = await output.told.get()
@@ -64,8 +65,7 @@ class Generation:
 
     def _job(self, asked: Asked, request_id: str) -> Job:
         request = asked.request
-        arrived = self.pace.clock(self.pace.now)
-        truth = Truth(request_id, arrived, asked.prompt_tokens, asked.output_tokens, sum(asked.patches))
+        truth = Truth(request_id, -1.0, asked.prompt_tokens, asked.output_tokens, sum(asked.patches))
         return Job(
             truth,
             asked.prompt_tokens,
