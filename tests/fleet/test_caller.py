@@ -118,3 +118,27 @@ async def test_another_port_of_the_host_is_asked(session, serving):
     call = HttpCaller(session, endpoint, 1.0, lambda _: None, int(other.url.rpartition(":")[2]))
     assert (await call("/metrics")).body == b"x 1\n"
     assert engine.asked == []
+
+
+async def test_it_is_told_what_was_wrong_with_the_last_answer(session, serving, unused_tcp_port, monkeypatch):
+    engine = await serving({"/health": 200, "/loading": 503})
+    call = calling(session, engine.url)
+    await call("/loading")
+    assert call.trouble == "/loading is answered with 503"
+    await call("/health")
+    assert call.trouble == ""
+    closed = calling(session, f"http://127.0.0.1:{unused_tcp_port}")
+    await closed("/health")
+    assert f"127.0.0.1:{unused_tcp_port}" in closed.trouble
+    clear = calling(session, engine.url.replace("http:", "https:"))
+    await clear("/health")
+    assert "SSL" in clear.trouble
+    engine.delay = 5.0
+    late = calling(session, engine.url, timeout=0.05)
+    await late("/health")
+    assert late.trouble == "no whole answer within 0.05 s"
+    engine.delay = 0.0
+    monkeypatch.setattr(caller_module, "MAX_REPLY_BYTES", 1)
+    engine.table["/long"] = {"a": 1}
+    await call("/long")
+    assert call.trouble == "/long is answered with more than 1 bytes"

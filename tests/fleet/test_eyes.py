@@ -78,7 +78,7 @@ async def test_an_endpoint_that_dies_is_reported_down_and_then_back(serving, vll
         engine.table["/health"] = 200
         await seen.until(lambda views: views[-1].reachable)
     assert warnings == [
-        "endpoint ep-0: its health probe fails",
+        "endpoint ep-0: its health probe fails: /health is answered with 503",
         "endpoint ep-0: it answers its health probe again",
     ]
 

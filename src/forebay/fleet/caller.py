@@ -60,6 +60,7 @@ class HttpCaller:
     """A caller over a shared aiohttp session, to the port of the endpoint's address or to another one of its host.
 
     Follows no redirect, and uses no proxy of the environment: credentials go to the declared address only.
+    `trouble` says what was wrong with the last answer, for people; empty when it was good.
     """
 
     def __init__(
@@ -78,6 +79,7 @@ class HttpCaller:
         self._host = endpoint.host and f"{endpoint.host}:{urlsplit(self._origin).port}"
         self._timeout = aiohttp.ClientTimeout(total=timeout_seconds)
         self._credentials = credentials
+        self.trouble = ""
 
     async def __call__(self, path: str, body: bytes | None = None) -> Reply | None:
         """Ask, and read at most MAX_REPLY_BYTES."""
@@ -92,10 +94,16 @@ class HttpCaller:
                 ssl=self._tls(self._endpoint) or True,
                 server_hostname=self._endpoint.host or None,
             ) as response:
-                return await _whole(response)
-        except (aiohttp.ClientError, TimeoutError, OSError, ValueError):
-            # ValueError: a header that aiohttp's parser takes and its types refuse.
+                reply = await _whole(response)
+        except TimeoutError:
+            self.trouble = f"no whole answer within {self._timeout.total:g} s"
             return None
+        except (aiohttp.ClientError, OSError, ValueError) as error:
+            # ValueError: a header that aiohttp's parser takes and its types refuse.
+            self.trouble = str(error) or type(error).__name__
+            return None
+        self.trouble = _trouble(path, reply)
+        return reply
 
     def _headers(self, body: bytes | None) -> dict[str, str]:
         # Compressing its metrics twice a second would cost the engine more than the bytes cost the network.
@@ -108,6 +116,12 @@ class HttpCaller:
         if key:
             headers["Authorization"] = f"Bearer {key}"
         return headers
+
+
+def _trouble(path: str, reply: Reply | None) -> str:
+    if reply is None:
+        return f"{path} is answered with more than {MAX_REPLY_BYTES} bytes"
+    return "" if reply.good else f"{path} is answered with {reply.status}"
 
 
 def _origin(url: str, port: int) -> str:

@@ -155,15 +155,17 @@ class Eyes:
         def caller(timeout_seconds: float, port: int = 0) -> HttpCaller:
             return HttpCaller(session, endpoint, timeout_seconds, self._credentials, port, self._tls)
 
+        probe = caller(settings.health_timeout_seconds)
         return Watcher(
             endpoint,
             caller(settings.scrape_timeout_seconds),
-            caller(settings.health_timeout_seconds),
+            probe,
             settings,
             self._batch.add,
             self._warn,
             scrape=caller(settings.scrape_timeout_seconds, endpoint.metrics_port),
             has_key=lambda: self._credentials(endpoint) is not None,
+            why=lambda: probe.trouble,
         )
 
     def _known_addresses(self, host: str) -> tuple[str, ...]:

@@ -44,11 +44,13 @@ class Watcher:
         *,
         scrape: Caller | None = None,
         has_key: Callable[[], bool] = lambda: False,
+        why: Callable[[], str] = lambda: "",
     ) -> None:
         """`probe` asks for health, `call` everything else, but for metrics that `scrape` asks where they stand elsewhere.
 
-        `has_key`: whether they show one.
+        `has_key`: whether they show one. `why` says what was wrong with the last answer to `probe`, or nothing.
         """
+        self._why = why
         self._has_key = has_key
         self._endpoint = endpoint
         self._call = call
@@ -90,7 +92,10 @@ class Watcher:
                 self._begin()
             return
         if before is not False:
-            self._warn(f"endpoint {self._endpoint.name}: its health probe fails")
+            why = self._why()
+            self._warn(
+                f"endpoint {self._endpoint.name}: its health probe fails" + (f": {why}" if why else "")
+            )
             self._reading = NOTHING
             self._gaps = Window()
         # Every failure is told: so many in a row are what takes an idle endpoint out.
