@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 export PYTHONDONTWRITEBYTECODE := 1
 
-.PHONY: demo test dev lint types layers tests test-engines docs bench fuzz clean help
+.PHONY: demo test dev lint types layers tests smoke test-engines docs bench fuzz clean help
 
 help:  ## What can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -13,7 +13,7 @@ demo:  ## Real engines on the CPU answer real requests through Forebay (KEEP=1 l
 	@tools/environment.sh $(VENV) demo
 	@$(BIN)/forebay demo $(if $(KEEP),--keep) $(if $(JSON),--json)
 
-test: dev lint types layers tests docs  ## Everything that CI runs
+test: dev lint types layers tests smoke docs  ## Everything that CI runs
 
 dev:  ## The environment for development
 	@tools/environment.sh $(VENV) dev
@@ -33,6 +33,9 @@ tests: dev
 	$(BIN)/pytest -q -n 2 --dist loadfile --cov --cov-report= tests
 	$(BIN)/python tools/coverage_floor.py
 
+smoke: dev  ## A small placement bench: every profile in virtual time
+	$(BIN)/forebay bench placement --smoke --out build/bench-placement
+
 docs: dev  ## Reference pages are generated: fail when they are stale
 	$(BIN)/python tools/reference.py --check
 
@@ -45,8 +48,9 @@ test-engines: dev  ## Against vLLM on the CPU (2.5 GB) and a real Triton (370 MB
 	$(BIN)/python -m venv .venv-aiperf && .venv-aiperf/bin/pip install -q --disable-pip-version-check -r requirements/aiperf.txt
 	$(BIN)/pytest -q -m aiperf tests/engines
 
-bench: dev  ## Forebay beside its peers
+bench: dev  ## Forebay beside its peers, and its placement beside every baseline
 	$(BIN)/forebay bench router --install
+	$(BIN)/forebay bench placement
 
 fuzz: dev  ## Everything that reads strangers' bytes, for SECONDS=120 all together; TARGETS="png mp4" for some of it
 	$(BIN)/python -m pip install -q --disable-pip-version-check --group fuzz

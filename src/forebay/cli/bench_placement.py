@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from forebay.testing.proof.run import Task
 
 SEEDS = 5
-SMOKE_SEEDS = 2
+SMOKE_SEEDS = 5
 PICTURED = ("round-robin", "queue-kv")
 """Whose caches are drawn beside ours."""
 
