@@ -3,7 +3,6 @@
 import asyncio
 import itertools
 import json
-import tracemalloc
 
 import pytest
 
@@ -29,21 +28,12 @@ from .words import (
     piece,
     role,
     says,
+    serving,
     stream,
     text_of,
 )
 
 ASK = chat(stream=True)
-
-
-def serving(model="m", **more):
-    """Pools of one model under the names of the cases' files, which speak of the engine's model as `eng`."""
-
-    def of(*engines):
-        endpoints = [{"url": engine.url, "engine": "vllm"} for engine in engines]
-        return [{"model": model, "family": "qwen2-vl", "endpoints": endpoints, **more}]
-
-    return of
 
 
 async def test_p14_cuts_within_characters_and_events_change_nothing():
@@ -169,82 +159,6 @@ async def test_p17_anthropics_streams_are_held_to_their_last_event_too():
         got = await gateway.post(chat(model="eng", stream=True, max_tokens=9), MESSAGES)
         assert got.body.startswith(sse + b"event: error\n")
         assert events(got.body)[-1]["error"]["type"] == "upstream_truncated"
-
-
-class TestP18ClientsThatLeave:
-    WITHIN_SECONDS = 0.5
-
-    async def left(self, gateway, engine, name):
-        """Within 500 ms the engine's connection is closed, and nothing is open any more."""
-        async with asyncio.timeout(self.WITHIN_SECONDS):
-            await eventually(lambda: engine.closed_early == 1 and not engine.busy)
-            await gateway.settled()
-        return (await gateway.story(name))["outcome"]
-
-    @pytest.mark.parametrize("streamed", [True, False], ids=["a-stream", "b-whole"])
-    async def test_p18_before_the_first_token(self, streamed):
-        async with (
-            ScriptedEngine(lambda _: [FOR_EVER]) as engine,
-            LiveGateway([engine.url]) as gateway,
-            Client.of(gateway.url) as client,
-        ):
-            client.ask(chat(stream=streamed), headers="x-request-id: p18\r\n")
-            await eventually(lambda: engine.busy)
-            assert gateway.in_flight() == 1
-            client.leave()
-            outcome = await self.left(gateway, engine, "p18")
-            assert (outcome["ending"], outcome["reason"]) == ("cancelled", "client-cancelled")
-            endpoint = (await gateway.get("/forebay/endpoints", admin=True)).json()["endpoints"][0]
-            assert endpoint["believed"]["usable"] is True
-        (line,) = gateway.lines()
-        assert (line["status"], line["ending"]) == (499, "cancelled")
-
-    async def test_p18_a_half_closed_client_has_left_too(self):
-        async with (
-            ScriptedEngine(lambda _: [FOR_EVER]) as engine,
-            LiveGateway([engine.url]) as gateway,
-            Client.of(gateway.url) as client,
-        ):
-            client.ask(ASK, headers="x-request-id: p18\r\n")
-            await eventually(lambda: engine.busy)
-            client.writer.write_eof()
-            assert (await self.left(gateway, engine, "p18"))["ending"] == "cancelled"
-
-    async def test_p18_c_while_it_waits_in_the_queue(self):
-        async with ScriptedEngine(lambda _: [FOR_EVER]) as engine:
-            pools = serving()(engine)
-            pools[0]["endpoints"][0]["max_in_flight"] = 1
-            async with (
-                LiveGateway(pools=pools) as gateway,
-                Client.of(gateway.url) as first,
-                Client.of(gateway.url) as second,
-            ):
-                first.ask(ASK, headers="x-request-id: one\r\n")
-                await eventually(lambda: engine.busy)
-                second.ask(ASK, headers="x-request-id: two\r\n")
-                await eventually(lambda: len(gateway.station.gateway.exchanges) == 2)
-                second.leave()
-                await eventually(lambda: len(gateway.station.gateway.exchanges) == 1)
-                first.leave()
-                await self.left(gateway, engine, "one")
-                assert len(engine.received) == 1
-                outcome = (await gateway.story("two"))["outcome"]
-                assert (outcome["ending"], outcome["tries"]) == ("cancelled", 0)
-
-    async def test_p18_d_in_the_middle_of_a_stream(self):
-        script = [CHUNKED, *(piece(chunk(content=f"w{n}")) for n in range(3)), FOR_EVER]
-        async with (
-            ScriptedEngine(lambda _: script) as engine,
-            LiveGateway([engine.url]) as gateway,
-            Client.of(gateway.url) as client,
-        ):
-            client.ask(ASK, headers="x-request-id: p18\r\n")
-            await client.until(b"w2")
-            client.leave()
-            outcome = await self.left(gateway, engine, "p18")
-            assert (outcome["ending"], outcome["completion_tokens"]) == ("cancelled", 3)
-        (line,) = gateway.lines()
-        assert (line["status"], line["completion_tokens"]) == (200, 3)
 
 
 @pytest.mark.parametrize("name", ["p19_usage_tail", "p19_usage_no_choices_key"])
@@ -464,92 +378,6 @@ async def test_clients_of_http_1_0_get_a_stream_without_chunks():
         )
         got = await client.all()
         assert got.partition(b"\r\n\r\n")[2] == says("x")
-
-
-class TestBackPressure:
-    EVENT = chunk(content="y" * 8000)
-    MIB = 1024 * 1024
-    COUNT = 64 * MIB // len(EVENT)
-
-    def script(self, sent):
-        """64 MiB of stream; `sent` holds what has gone to the kernel."""
-
-        def actions(_request):
-            yield CHUNKED
-            yield piece(role())
-            for _ in range(self.COUNT):
-                yield piece(self.EVENT)
-                sent[0] += len(self.EVENT)
-            yield piece(chunk(finish="stop") + DONE)
-            yield b"0\r\n\r\n"
-
-        return actions
-
-    async def stalled(self, sent):
-        """Wait until the engine gets no more out."""
-        before = -1
-        async with asyncio.timeout(30):
-            while sent[0] != before:
-                before = sent[0]
-                await asyncio.sleep(0.2)
-
-    async def test_a_client_that_does_not_read_stops_its_engine(self):
-        sent = [0]
-        async with (
-            ScriptedEngine(self.script(sent)) as engine,
-            LiveGateway([engine.url]) as gateway,
-            Client.of(gateway.url, 65536) as client,
-        ):
-            tracemalloc.start()
-            try:
-                client.ask(ASK, headers="x-request-id: slow\r\n")
-                await eventually(lambda: sent[0])
-                await self.stalled(sent)
-                held, _ = tracemalloc.get_traced_memory()
-            finally:
-                tracemalloc.stop()
-            assert 0 < sent[0] < 24 * self.MIB  # the kernel's buffers of three sockets
-            assert held < 8 * self.MIB
-            assert gateway.in_flight() == 1
-            client.leave()
-            await eventually(lambda: not engine.busy)
-            await gateway.settled()
-            assert (await gateway.story("slow"))["outcome"]["ending"] == "cancelled"
-
-    async def test_a_client_that_reads_slowly_gets_every_byte(self):
-        sent = [0]
-        async with (
-            ScriptedEngine(self.script(sent)) as engine,
-            LiveGateway([engine.url]) as gateway,
-            Client.of(gateway.url, 65536) as client,
-        ):
-            client.ask(ASK, headers="connection: close\r\n")
-            await eventually(lambda: sent[0])
-            await self.stalled(sent)  # and goes on from there
-            await client.until(b"\r\n\r\n")
-            got = 0
-            async with asyncio.timeout(30):
-                while data := await client.reader.read(1 << 20):
-                    got += data.count(b"y")
-            assert got == self.COUNT * 8000
-            await gateway.settled()
-
-    async def test_a_paused_stream_is_not_idle(self):
-        """The idle clock stands while it is the client that does not read."""
-        sent, clock = [0], VirtualClock()
-        async with (
-            ScriptedEngine(self.script(sent)) as engine,
-            LiveGateway(pools=serving(timeouts={"idle_seconds": 5})(engine), clock=clock) as gateway,
-            Client.of(gateway.url, 65536) as client,
-        ):
-            client.ask(ASK)
-            await eventually(lambda: sent[0])
-            await self.stalled(sent)
-            clock.advance(seconds=6)
-            gateway.station.gateway.sweep()
-            assert gateway.in_flight() == 1
-            client.leave()
-            await gateway.settled()
 
 
 async def test_many_streams_at_once_are_kept_apart():

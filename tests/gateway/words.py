@@ -175,3 +175,19 @@ class Client:
     def leave(self):
         """Break the connection now."""
         self.writer.transport.abort()
+
+
+def pool(*engines, model="m", **more):
+    """One pool of these engines, in the file's shape."""
+    endpoints = [{"url": engine.url, "engine": "vllm"} for engine in engines]
+    return [{"model": model, "family": "qwen2-vl", "endpoints": endpoints, **more}]
+
+
+def serving(model="m", **more):
+    """Pools of one model under the names of the cases' files, which speak of the engine's model as `eng`."""
+
+    def of(*engines):
+        endpoints = [{"url": engine.url, "engine": "vllm"} for engine in engines]
+        return [{"model": model, "family": "qwen2-vl", "endpoints": endpoints, **more}]
+
+    return of
