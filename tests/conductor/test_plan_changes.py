@@ -119,6 +119,16 @@ def test_a_request_held_in_a_pool_that_is_gone_is_answered_in_its_time():
     assert set(heart.pools) == {"other"}
 
 
+def test_what_waits_by_an_alias_keeps_its_meaning_when_the_alias_goes():
+    heart = conductor(pool((endpoint(0, max_in_flight=1),), aliases=("a",)))
+    sent(heart, "r")
+    assert told(heart, Arrived(0, request("held", model="a")), Hold)
+    other = pool((endpoint(7),), model="other", aliases=("a",))
+    heart.handle(PlanChanged(1, plan(pool((endpoint(0, max_in_flight=1),)), other)))
+    (dispatch,) = told(heart, Finished(2, Attempt("r"), Usage()), Dispatch)
+    assert (dispatch.attempt.request_id, dispatch.endpoint.name, dispatch.model) == ("held", "e0", "m")
+
+
 def test_the_drain_limit_of_one_that_left_ends_with_it():
     heart = conductor(pool((endpoint(0), endpoint(1))))
     first = sent(heart, "r")

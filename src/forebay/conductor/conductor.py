@@ -300,8 +300,7 @@ class Conductor:
         first = journey.tries == 0
         attempt = journey.begin(slot)
         endpoint = journey.pool.dispatched(journey, at, first=first)
-        model = journey.pool.plan.engine_name(journey.request.model)
-        self._out.append(Dispatch(attempt, endpoint, model))
+        self._out.append(Dispatch(attempt, endpoint, journey.engine_model))
 
     def _drain_queue(self, pool: Pool, at: int) -> None:
         """Place what was held, oldest first, as far as there is room."""

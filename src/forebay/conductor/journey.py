@@ -14,6 +14,7 @@ class Journey:
         "ask",
         "attempt",
         "demand",
+        "engine_model",
         "first_token_at",
         "pool",
         "request",
@@ -28,6 +29,7 @@ class Journey:
         self.request = request
         self.pool = pool
         self.demand = demand
+        self.engine_model = pool.plan.engine_name(request.model)  # whatever later plans make of the name
         self.arrived_at = at
         self.attempt: Attempt | None = None  # the one in flight
         self.ask: Ask | None = None  # as the last placement was asked

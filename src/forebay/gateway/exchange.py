@@ -82,8 +82,6 @@ class Exchange:
     def dispatch(self, command: Dispatch) -> None:
         """Send the request, with the edits that it needs, to the endpoint."""
         assert self.body is not None, "nothing is sent again once content has begun"
-        pool = self.gateway.directory.find(command.model)
-        assert pool is not None, "the plan and the directory change together"
         self.attempt = command.attempt
         self.slot = command.endpoint.slot
         self.tries += 1
@@ -93,6 +91,8 @@ class Exchange:
         self.renames = command.model != self.understood.request.model
         self.dispatched_at = self.connecting_at = self.last_at = self.gateway.clock()
         try:
+            pool = self.gateway.directory.find(command.model)
+            assert pool is not None, "the plan and the directory change together"
             head, body = outgoing(self.request, self.understood, self.body, command, pool)
             self.call = self.gateway.upstreams.send(command.endpoint.url, head, body, self)
         except Exception:
