@@ -36,15 +36,22 @@ class Mean:
 
 
 class PaceMeter:
-    """Mutable, one per pool. `pace` is how things stand: another object whenever they have changed."""
+    """Mutable, one per pool."""
 
     def __init__(self) -> None:
-        self.pace = AT_FIRST
+        self._pace: Pace | None = AT_FIRST  # None: things have changed, and nobody has asked since
         self._answer = Mean(WINDOW)
         self._first_token = Mean(WINDOW)
         self._prompt = Mean(SIZE_WINDOW)
         self._prompt_squared = Mean(SIZE_WINDOW)
         self._capacities: dict[int, int] = {}
+
+    @property
+    def pace(self) -> Pace:
+        """How things stand."""
+        if self._pace is None:
+            self._pace = self._summed_up()
+        return self._pace
 
     def first_token(self, elapsed_us: int, prompt_tokens: int) -> None:
         """A streamed request has shown its first token, so long after it arrived."""
@@ -53,28 +60,28 @@ class PaceMeter:
         self._first_token.add(elapsed_us * 1e-6)
         self._prompt.add(float(prompt_tokens))
         self._prompt_squared.add(float(prompt_tokens) ** 2)
-        self._sum_up()
+        self._pace = None
 
     def answered(self, elapsed_us: int) -> None:
         """An answer was whole, so long after its request arrived."""
         if elapsed_us > 0:
             self._answer.add(elapsed_us * 1e-6)
-            self._sum_up()
+            self._pace = None
 
     def capacity(self, slot: int, kv_tokens: int | None) -> None:
         """The endpoint has told the size of its KV cache, or told that it does not tell."""
         if kv_tokens and self._capacities.get(slot) != kv_tokens:
             self._capacities[slot] = kv_tokens
-            self._sum_up()
+            self._pace = None
 
     def forget(self, slot: int) -> None:
         """The endpoint is gone."""
         if self._capacities.pop(slot, None) is not None:
-            self._sum_up()
+            self._pace = None
 
-    def _sum_up(self) -> None:
+    def _summed_up(self) -> Pace:
         sizes = self._capacities.values()
-        self.pace = Pace(
+        return Pace(
             self._answer.over(AT_FIRST.answer_seconds),
             self._first_token.over(AT_FIRST.first_token_seconds),
             self._prompt.over(AT_FIRST.prompt_tokens),
