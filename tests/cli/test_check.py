@@ -27,12 +27,15 @@ def test_version(capsys):
 def test_the_plan_is_printed_without_secrets(tmp_path, capsys, monkeypatch):
     monkeypatch.setenv("ENGINE_KEY", "sk-very-secret")
     path = tmp_path / "f.yaml"
-    path.write_text(GOOD.replace("engine: vllm", "engine: vllm, encoder_budget_tokens: 16384"))
+    path.write_text(
+        "workers: 3\n" + GOOD.replace("engine: vllm", "engine: vllm, encoder_budget_tokens: 16384")
+    )
     assert main(["check", str(path)]) == 0
     out = capsys.readouterr().out
     assert "http://10.0.0.2:8000   vllm, device unknown, encoder budget 16,384 tokens" in out
     assert "pool qwen2.5-vl-7b (also gpt-4o)" in out
     assert "key sent" in out
+    assert "3 workers, each a process" in out
     assert "sk-very-secret" not in out
     assert "not recognised" in out
     assert "total 60 s" in out

@@ -22,7 +22,7 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
     parser = subparsers.add_parser(
         "check", help="validate a configuration and print its plan", description=__doc__
     )
-    parser.add_argument("file", type=Path, metavar="FILE")
+    parser.add_argument("file", type=Path, metavar="FILE", help="configuration file, in YAML")
 
 
 def run(options: argparse.Namespace) -> int:
@@ -38,6 +38,8 @@ def described(assembly: Assembly) -> str:
         f"listen {_way(assembly.public)}   admin {_way(assembly.admin)}   keys {keys}",
         f"bodies up to {file.inbound.max_body_bytes:,} bytes, {file.inbound.max_buffered_bytes:,} held at once",
     ]
+    if file.workers > 1:
+        lines.append(f"{file.workers} workers, each a process, and a supervisor")
     for pool in assembly.pools:
         lines += _pool(pool)
     pools, endpoints = counted(len(assembly.pools), "pool"), counted(len(assembly.endpoints()), "endpoint")

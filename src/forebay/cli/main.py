@@ -14,10 +14,12 @@ COMMANDS = ("serve", "check", "demo", "explain", "replay", "top", "simulate", "b
 def build_parser(commands: Sequence[str] = COMMANDS) -> argparse.ArgumentParser:
     """The command line with these commands; each command's file adds its own part."""
     parser = argparse.ArgumentParser(
-        prog="forebay", description="Load balancer for multimodal LLM inference."
+        prog="forebay",
+        description="Load balancer for multimodal LLM inference.",
+        epilog="forebay COMMAND --help says what a command takes.",
     )
     parser.add_argument("--version", action="version", version=f"forebay {__version__}")
-    subparsers = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    subparsers = parser.add_subparsers(dest="command", metavar="COMMAND", title="commands", required=True)
     for name in commands:
         importlib.import_module(f"forebay.cli.{name}").add_parser(subparsers)
     return parser
