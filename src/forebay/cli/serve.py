@@ -138,7 +138,7 @@ def _warn_of_few_files(allowed: int, assembly: Assembly) -> None:
     if 0 <= allowed < connections:
         log.warning(
             "%d open files are allowed to a process (ulimit -Hn), fewer than its %d client connections of "
-            "inbound.max_connections: idle clients could leave none for engines",
+            "inbound.max_connections: idle clients could leave none for engines. Raise the one or lower the other",
             allowed,
             connections,
         )
