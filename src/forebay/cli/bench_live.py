@@ -33,7 +33,7 @@ def add_parser(kinds: "argparse._SubParsersAction[argparse.ArgumentParser]") -> 
     parser.add_argument(
         "--seconds", type=float, metavar="N", help="of arrivals, in the scenario's time, in place of its own"
     )
-    parser.add_argument("--seed", type=int, default=1, metavar="N", help="(%(default)s)")
+    parser.add_argument("--seed", type=int, default=1, metavar="N", help="of all chance (%(default)s)")
     parser.add_argument(
         "--slowdown",
         type=_above_zero,

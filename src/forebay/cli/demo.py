@@ -30,9 +30,15 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
         "--json", action="store_true", help="one JSON line for each answer, on standard output"
     )
     parser.add_argument("--keep", action="store_true", help="leave engines and gateway up until Ctrl-C")
-    parser.add_argument("--listen", type=int, default=8080, help="the gateway's port, default %(default)s")
     parser.add_argument(
-        "--admin", type=int, default=8081, help="the gateway's admin port, default %(default)s"
+        "--listen", metavar="PORT", type=int, default=8080, help="the gateway's port, default %(default)s"
+    )
+    parser.add_argument(
+        "--admin",
+        metavar="PORT",
+        type=int,
+        default=8081,
+        help="the gateway's admin port, default %(default)s",
     )
 
 
