@@ -70,7 +70,7 @@ async def test_an_engine_that_comes_late_is_waited_for(capsys):
     async with ModelledEngine("late", port=port):
         (pool,) = await waiting
     assert pool["model"] == "late"
-    assert shown.count(f"forebay: waiting for the engine at {url}") == 1
+    assert shown.count(f"forebay: waiting for the engine at {url} (Cannot connect") == 1
 
 
 async def test_an_address_where_nothing_answers_is_named():

@@ -76,10 +76,19 @@ async def _asked(session: aiohttp.ClientSession, url: str, patience_seconds: flo
             )
             raise ConfigError(url, f"no engine has answered for {patience_seconds:.0f} s", cure)
         if not told:
-            print(f"forebay: waiting for the engine at {url} ...", file=sys.stderr)
+            print(
+                f"forebay: waiting for the engine at {url} ({await _trouble(session, url)}) ...",
+                file=sys.stderr,
+            )
             told = True
         await asyncio.sleep(PAUSE_SECONDS)
     return found
+
+
+async def _trouble(session: aiohttp.ClientSession, url: str) -> str:
+    call = _caller(session, url)
+    await call("/health")
+    return call.trouble or "it lists no model yet"
 
 
 async def ask(session: aiohttp.ClientSession, url: str) -> Found | None:
