@@ -9,6 +9,7 @@ from forebay.domain.ability import Ability
 from forebay.domain.request import ANYWHERE, Api, InferenceRequest
 from forebay.intake.cache_keys import SALTS, salt_edits, uuid_edits
 from forebay.intake.document import check_document, malformed
+from forebay.intake.engine_keys import ENGINE_KEYS, refuse_engine_keys
 from forebay.intake.form import Incoming, Replies, Seat, Understood
 from forebay.intake.media_reader import MediaReader
 from forebay.intake.members import Members, Span, check_hidden_media
@@ -18,10 +19,12 @@ from forebay.intake.settings import IntakeSettings
 from forebay.intake.skeleton import Skeleton
 from forebay.intake.splice import Edit, EditPoints, usage_edit
 
-COMMON = frozenset(["model", "stream", "stream_options", "max_tokens", "max_completion_tokens", "n", *SALTS])
+COMMON = ENGINE_KEYS | frozenset(
+    ["model", "stream", "stream_options", "max_tokens", "max_completion_tokens", "n", *SALTS]
+)
 # vLLM's way to give one request other resolutions or frame rates.
 _PROCESSOR_KEYS = ("mm_processor_kwargs", "media_io_kwargs")
-_RARE = frozenset([*_PROCESSOR_KEYS, *SALTS])
+_RARE = frozenset([*_PROCESSOR_KEYS, *SALTS, *ENGINE_KEYS])
 _TEXT = msgspec.json.Decoder(str)
 _FLAG = msgspec.json.Decoder(bool)
 _NUMBER = msgspec.json.Decoder(int)
@@ -72,6 +75,8 @@ class JsonForm:
         members = members_of(skeleton, self.sensitive, settings)
         model = _model(members, skeleton)
         rare = members.holds_any(_RARE)
+        if rare and not settings.trust_engine_keys:
+            refuse_engine_keys(members)
         overridden = rare and any(members.raw(key) for key in _PROCESSOR_KEYS)
         media = MediaReader(incoming.family_of(model), settings, skeleton, overridden=overridden)
         prompt = Prompt(media, skeleton, settings)

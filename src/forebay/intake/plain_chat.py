@@ -56,6 +56,15 @@ class PlainChat(msgspec.Struct, gc=False):
     media_io_kwargs: None = None
     cache_salt: None = None
     extra_key: None = None
+    kv_transfer_params: None = None
+    rid: None = None
+    session_params: None = None
+    bootstrap_host: None = None
+    bootstrap_port: None = None
+    bootstrap_room: None = None
+    data_parallel_rank: None = None
+    disagg_prefill_dp_rank: None = None
+    routed_dp_rank: None = None
 
     def segments(self) -> list[str]:
         """The prompt, piece by piece."""

@@ -27,6 +27,8 @@ class IntakeSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     that there is no good default.
     `trust_cache_keys`: whether the keys that clients give for an engine's caches (`cache_salt`, `extra_key`, the `uuid` of media)
     reach it as they are. Off, they are made the tenant's own, so that no client can probe or poison another's.
+    `trust_engine_keys`: whether keys that steer an engine (`kv_transfer_params`, `rid`, `session_params`, `bootstrap_*`, ranks)
+    may come from clients. Off, they are refused: by them a client could read what is another's, or send an engine to a host of its own.
     `document_bytes`: text that a file is counted as when its pages are not read (PDF): about ten pages.
     """
 
@@ -35,5 +37,6 @@ class IntakeSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     max_vision_tokens: Count = 0
     document_bytes: Count = 20_000
     trust_cache_keys: bool = False
+    trust_engine_keys: bool = False
     media: MediaLimits = MediaLimits()
     media_urls: MediaUrlSettings = MediaUrlSettings()
