@@ -6,7 +6,9 @@ Run as `python -m forebay.testing.engines.llamacpp --port 18081 --model M.gguf [
 import argparse
 import signal
 import threading
+import urllib.request
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -85,12 +87,19 @@ def main(arguments: Sequence[str] | None = None) -> None:
         server = xllamacpp.Server(parameters(options))
     except RuntimeError as error:
         raise SystemExit(f"{error} The lines above say why.") from None
+    _await_main_loop(server.listening_address)
     if options.watch_stdin:
         stop_when_stdin_closes()
     print(f"listening on {server.listening_address}", flush=True)  # noqa: T201  a line for the log file
     # A signal that another thread of the process receives is only acted on when this one wakes.
     while not stop.wait(WAKE_SECONDS):
         pass
+
+
+def _await_main_loop(address: str) -> None:
+    """Return once the server's main loop answers. It is healthy before, and one that is ended before never ends."""
+    with suppress(OSError), urllib.request.urlopen(f"{address}/slots", timeout=60) as reply:  # noqa: S310  its own
+        reply.read()
 
 
 if __name__ == "__main__":
