@@ -67,6 +67,15 @@ def test_a_tool_that_hangs_tells_nothing(tool, monkeypatch, tmp_path):
         CommandProbe(("slow",), lambda _text: ()).read()
 
 
+@pytest.mark.parametrize("where", ["", " >&2"])
+def test_a_tool_that_writes_without_end_tells_nothing(tool, monkeypatch, tmp_path, where):
+    monkeypatch.setattr(probe, "COMMAND_SECONDS", 0.5 if where else 30.0)
+    (tmp_path / "chatty").write_text(f"#!/bin/sh\nwhile :; do echo {'x' * 4096}{where}; done\n")
+    (tmp_path / "chatty").chmod(0o755)
+    with pytest.raises(Unavailable, match="timed out" if where else "more than 1048576 bytes"):
+        CommandProbe(("chatty",), lambda _text: ()).read()
+
+
 def test_a_fault_of_a_parser_ends_no_thread(tool, monkeypatch):
     def broken(_text):
         raise KeyError("gpu")
