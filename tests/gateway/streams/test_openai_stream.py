@@ -230,6 +230,13 @@ def test_an_unreadable_event_is_passed_on():
     assert run(stream(), data)[0] == data
 
 
+def test_bad_text_in_what_is_not_known_here_is_passed_on():
+    data = chunk({"content": "a"}) + b'data: {"vendor":"\xff"}\n\n' + DONE
+    assert run(stream(), data)[0] == data
+    data = b'data: {"choices":[{"delta":{"vendor":"\xff"}}]}\n\n' + DONE
+    assert run(stream(), data)[0] == data
+
+
 def test_an_old_error_object_is_a_failure():
     machine = stream()
     step = machine.feed(b'data: {"object":"error","message":"no","type":"BadRequestError","code":400}\n\n', 1)

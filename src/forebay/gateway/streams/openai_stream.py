@@ -114,7 +114,13 @@ class OpenAIStream(StreamMachine):
             if chunk.choices is None and b'"choices"' not in payload:
                 return with_payload(event, payload, payload.replace(b"{", b'{"choices":[],', 1))
             return event
-        fields = msgspec.json.decode(payload)
+        try:
+            fields = msgspec.json.decode(payload)
+        except (
+            msgspec.DecodeError,
+            UnicodeDecodeError,
+        ):  # what the chunk's reader skips is not checked by it
+            return self._unreadable(event, payload)
         return self._error(event, fields) if fields.get("object") == "error" else event
 
     def _unreadable(self, event: bytes, payload: bytes) -> bytes:
@@ -169,6 +175,9 @@ def _is_one_piece(chunk: _Chunk) -> bool:
 
 def _has_unknown_delta(payload: bytes) -> bool:
     """Whether a delta holds something under a name that is not read here: a client would miss it."""
-    choices = msgspec.json.decode(payload).get("choices")
+    try:
+        choices = msgspec.json.decode(payload).get("choices")
+    except (msgspec.DecodeError, UnicodeDecodeError):  # bad text, in what is not read here
+        return True
     deltas = [choice.get("delta") or {} for choice in choices]
     return any(value and key not in _PREAMBLE_KEYS for delta in deltas for key, value in delta.items())
