@@ -136,14 +136,23 @@ async def test_it_serves_answers_and_leaves():
         assert (row.view.engine, row.beliefs.in_flight, row.endpoint.url) == ("vllm", 0, engine.url)
         assert fleet.served[row.endpoint.name]["finished"] == 2
         stories = [(await boss.hear(Story)).found for _ in range(3)]
-        assert stories[0]["request_id"] == "a"
+        assert stories[0]["request_id"] == "a~w0"
         assert stories[1] is None
-        assert [each["request_id"] for each in stories[2]["requests"]] == ["b"]
+        assert [each["request_id"] for each in stories[2]["requests"]] == ["b~w0"]
         boss.tell(Leave())
         last = await boss.hear(State)
         assert (last.number, last.tally.pools["m"].endings) == (0, {"finished": 2})
         async with asyncio.timeout(PATIENCE):
             await boss.lost.wait()
+
+
+async def test_ids_that_clients_chose_are_told_apart_from_those_of_other_workers():
+    async with ScriptedEngine(ok) as engine, employed(planned(engine)) as worker:
+        worker.boss.tell(Views((view(0, engine="vllm"),)))
+        assert [await worker.post(name) for name in ("same", "not fit", "same~w1")] == [200] * 3
+        same, *made = [request.headers["x-request-id"] for request in engine.received]
+        assert same == "same~w0"
+        assert all(each.startswith("req-") and "~" not in each for each in made)
 
 
 async def test_what_peers_have_shows_in_its_rows():

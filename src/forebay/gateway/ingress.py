@@ -29,13 +29,15 @@ NOT_SPOKEN = ("/v1/realtime",)
 class Ingress:
     """Handler of the public listener."""
 
-    def __init__(self, gateway: Gateway, intake: IntakeSettings, max_body_bytes: int, keys: KeyRing) -> None:
-        """`keys` is empty when no key is asked for."""
+    def __init__(
+        self, gateway: Gateway, intake: IntakeSettings, max_body_bytes: int, keys: KeyRing, mark: str = ""
+    ) -> None:
+        """`keys` is empty when no key is asked for. `mark` is for RequestIds."""
         self._max_body_bytes = max_body_bytes
         self._gateway = gateway
         self._intake = intake
         self._keys = keys
-        self._ids = RequestIds()
+        self._ids = RequestIds(mark)
         self._plain: dict[str, Callable[[ReplyWriter], None]] = {
             "/health": lambda reply: send_json(reply, {"status": "ok"}),
             "/v1/models": lambda reply: send_json(reply, models_listing(gateway.directory)),

@@ -11,8 +11,9 @@ _FIT = re.compile(rb"[A-Za-z0-9._:-]{1,128}")
 class RequestIds:
     """Ids that are unique among open requests. One of ours is a random part per process and a counter."""
 
-    def __init__(self) -> None:
-        """Draw the random part."""
+    def __init__(self, mark: str = "") -> None:
+        """Draw the random part. `mark` is put behind what clients chose: no other process knows what is open here."""
+        self._mark = mark
         self._prefix = os.urandom(6).hex()
         self._count = count(1)
 
@@ -23,5 +24,6 @@ class RequestIds:
         return f"req-{self._prefix}-{next(self._count)}"
 
     def unique(self, shown: str, open_ids: Container[str]) -> str:
-        """`shown`, or a variant of it while a request of that name is open."""
-        return f"{shown}~{next(self._count)}" if shown in open_ids else shown
+        """`shown`, with the mark if it is a client's, or a variant of it while a request of that name is open."""
+        own = shown if shown.startswith(f"req-{self._prefix}-") else f"{shown}{self._mark}"
+        return f"{own}~{next(self._count)}" if own in open_ids else own

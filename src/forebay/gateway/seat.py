@@ -21,6 +21,11 @@ class Seat:
     workers: int = 1
     ledger: Ledger | None = None
 
+    @property
+    def mark(self) -> str:
+        """What tells ids of this worker from those of its peers; nothing for one alone."""
+        return f"~w{self.worker}" if self.workers > 1 else ""
+
     def among_peers(self, mind: Mind, conductor: Conductor) -> tuple[Mind, Callable[[Load], None] | None]:
         """`mind`, which is `conductor` or drives it, with ears for its peers; and what tells them of a load."""
         if self.ledger is None:

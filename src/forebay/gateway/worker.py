@@ -5,6 +5,7 @@ import gc
 import logging
 import socket
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from forebay.conductor.conductor import Conductor
 from forebay.conductor.events import DrainAsked, PlanChanged, ViewChanged
@@ -84,8 +85,14 @@ class Worker:
             lambda model: self.desk.counters.gaps(model).add,
             self.budget,
         )
-        self._ingress = Ingress(self.gateway, assembly.intake, inbound.max_body_bytes, assembly.keys)
+        self._ingress = Ingress(
+            self.gateway, assembly.intake, inbound.max_body_bytes, assembly.keys, seat.mark
+        )
         self._public = Connections(loop, self._ingress, inbound, self.budget)
+
+    def story(self, request_id: str) -> dict[str, Any] | None:
+        """What is known of a request, by its own id or by the one that its client sees."""
+        return self.desk.decision(request_id) or self.desk.decision(request_id + self._seat.mark)
 
     # --- life
 

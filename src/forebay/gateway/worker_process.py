@@ -71,7 +71,7 @@ class Employment:
             AskState: lambda worker, message: self._tell(_state(worker, message.number)),
             AskFleet: lambda worker, message: self._tell(_fleet(worker, message.number)),
             AskStory: lambda worker, message: self._tell(
-                Story(message.number, worker.desk.decision(message.request_id))
+                Story(message.number, worker.story(message.request_id))
             ),
             AskLatest: lambda worker, message: self._tell(
                 Story(message.number, worker.desk.latest(message.limit))
