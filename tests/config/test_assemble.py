@@ -7,6 +7,7 @@ from forebay.config.assemble import assemble, load
 from forebay.config.document import Document
 from forebay.config.errors import ConfigError
 from forebay.config.secret import KeyRing
+from forebay.config.slots import MAX_SLOTS, Lease, SlotBook
 from forebay.domain.ability import Role
 from forebay.placement.profile import Profile
 
@@ -299,3 +300,14 @@ def test_an_address_may_carry_the_base_of_its_api(written, url):
 def test_no_depth_is_too_much_for_the_reader(monkeypatch, loader, text):
     monkeypatch.setattr("forebay.config.document._LOADER", loader)
     assert "not YAML" in fault(text)
+
+
+def test_workers_share_no_more_endpoints_than_their_ledger_has_room_for():
+    def full(count):
+        return SlotBook(Lease("old", str(slot), slot, 1) for slot in range(count))
+
+    alone, several = Document(POOL, "f.yaml"), Document(POOL + "workers: 2\n", "f.yaml")
+    assert assemble(several, full(MAX_SLOTS - 1)).endpoints()
+    assert assemble(alone, full(MAX_SLOTS)).endpoints()
+    with pytest.raises(ConfigError, match=r"workers.*16384 endpoints at most"):
+        assemble(several, full(MAX_SLOTS))

@@ -19,7 +19,7 @@ from forebay.config.listeners import WayIn, ways_in
 from forebay.config.schema import File, PoolFile
 from forebay.config.secret import KeyRing, Secret, read_key_ring, read_secret
 from forebay.config.shapes import convert, named
-from forebay.config.slots import Lease, SlotBook
+from forebay.config.slots import MAX_SLOTS, Lease, SlotBook
 from forebay.config.tls import EngineTls, engine_context
 from forebay.domain.endpoint import Endpoint
 from forebay.intake.settings import IntakeSettings, MediaUrlSettings
@@ -122,6 +122,9 @@ def assemble(document: Document, slots: SlotBook = NO_SLOTS, version: int = 1, f
     keys = read_key_ring(document.place("$.keys_env"), file.keys_env, file.keys_file)
     plan = Plan(version, tuple(pool.plan for pool in pools))
     by_slot = {endpoint.slot: pool for pool in pools for endpoint in pool.plan.endpoints}
+    if file.workers > 1 and max(by_slot, default=0) >= MAX_SLOTS:
+        wrong = f"several workers share {MAX_SLOTS} endpoints at most, those that still drain among them"
+        raise ConfigError(document.place("$.workers"), wrong, "name fewer endpoints, or set `workers: 1`")
     recipe = Recipe(document.data, document.name, slots.leases, found, version, document.beside.texts)
     return Assembly(
         plan,

@@ -5,6 +5,9 @@ from typing import Self
 
 import msgspec
 
+MAX_SLOTS = 16_384
+"""Slots that workers can tell each other of: a row of their ledger is that long."""
+
 
 class Lease(msgspec.Struct, frozen=True):
     """A slot in the hands of one endpoint: a pool's replica at an address.

@@ -13,12 +13,13 @@ from typing import Self
 
 import msgspec
 
+from forebay.config.slots import MAX_SLOTS
 from forebay.domain.load import AMOUNTS, COUNTERS, Load, gained, together
 
 ENTRY = struct.Struct(f"={len(AMOUNTS)}q")
 VERSION = struct.Struct("=q")
 # Pages that nobody has touched take no memory, so that room for many endpoints costs nothing.
-SLOTS = 16_384
+SLOTS = MAX_SLOTS
 # How often a look is taken anew because somebody wrote meanwhile, before it is taken as it is.
 LOOKS = 3
 
