@@ -1,7 +1,6 @@
 """Watched files: a change is seen once, and a touch is none."""
 
 import asyncio
-import itertools
 import os
 
 from forebay.fleet.discovery.files import Contents, watch
@@ -41,20 +40,51 @@ def test_a_link_that_points_elsewhere_is_a_change(tmp_path):
 async def test_changes_are_told_though_one_could_not_be_taken_over(tmp_path):
     path = tmp_path / "f"
     path.write_text("0")
-    told = []
+    told, looks = [], []
+
+    def paths():
+        looks.append(path)
+        return [str(path)]
 
     async def changed():
         told.append(path.read_text())
         raise ValueError("broken")
 
-    watching = asyncio.create_task(watch(lambda: [str(path)], 0.001, changed))
+    watching = asyncio.create_task(watch(paths, 0.001, changed))
     try:
         async with asyncio.timeout(30):
-            for number in itertools.count():
-                path.write_text(str(number))
+            while len(looks) < 3:  # the first content is known
                 await asyncio.sleep(0.002)
-                if len(told) >= 3:
-                    break
+            for number in range(1, 4):
+                path.write_text("x" * number)
+                while len(told) < number:
+                    await asyncio.sleep(0.002)
     finally:
         watching.cancel()
         await asyncio.gather(watching, return_exceptions=True)
+
+
+async def test_a_file_is_left_alone_while_it_is_written(tmp_path):
+    path = tmp_path / "f"
+    path.write_text("")
+    told, looks = [], 0
+
+    def paths():
+        nonlocal looks
+        looks += 1
+        if 3 <= looks < 30:  # written between any two looks
+            path.write_text("x" * looks)
+        return [str(path)]
+
+    async def changed():
+        told.append(path.read_text())
+
+    watching = asyncio.create_task(watch(paths, 0.001, changed))
+    try:
+        async with asyncio.timeout(30):
+            while not told:
+                await asyncio.sleep(0.002)
+    finally:
+        watching.cancel()
+        await asyncio.gather(watching, return_exceptions=True)
+    assert told == ["x" * 29]

@@ -42,17 +42,23 @@ async def watch(
 ) -> None:
     """Call `changed` whenever the content of one of `paths()` has changed, for ever. Looks off the loop: disks can hang.
 
-    A file that is written in place may be seen half done; then the next look sees the rest as another change.
+    Acts when two looks in a row have found the same stats, as a file that is written in place may be seen half done.
     """
     contents = Contents()
     await asyncio.to_thread(contents.changed, tuple(paths()))
+    seen = await asyncio.to_thread(_stamps, tuple(paths()))
     while True:
         await asyncio.sleep(seconds)
         try:
-            if await asyncio.to_thread(contents.changed, tuple(paths())):
+            before, seen = seen, await asyncio.to_thread(_stamps, tuple(paths()))
+            if before == seen and await asyncio.to_thread(contents.changed, tuple(paths())):
                 await changed()
         except Exception:
             log.exception("a change of a watched file could not be taken over")
+
+
+def _stamps(paths: Iterable[str]) -> dict[str, Stamp]:
+    return {path: _stamp(path) for path in paths}
 
 
 def _stamp(path: str) -> Stamp:
