@@ -59,6 +59,7 @@ def test_hop_by_hop_lines_and_what_we_answer_for_stay_here():
         (b"accept-encoding", b"gzip"),
         (b"content-encoding", b"gzip"),
         (b"x-request-id", b"theirs"),
+        (b"x-data-parallel-rank", b"3"),
         extra=[(b"x-request-id", b"ours")],
     )
     assert lines == [

@@ -32,6 +32,7 @@ _REWRITTEN = HOP_BY_HOP | {
     b"x-forwarded-for",
     b"authorization",
     b"x-api-key",
+    b"x-data-parallel-rank",  # vLLM's: which rank takes a request is not for its client to say
 }
 # The reply's framing is decided by its writer.
 _REFRAMED = HOP_BY_HOP | {b"content-length", b"x-request-id"}

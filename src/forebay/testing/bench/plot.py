@@ -11,7 +11,11 @@ from forebay.testing.bench.targets import CONTENDER
 _COLOURS = {
     "nginx": ("#c3cad1", "#222222"),
     "vllm-router": ("#7a8894", "white"),
+    "sglang-router": ("#b5542d", "white"),
+    "smg": ("#6b8f4e", "white"),
+    "litellm": ("#8e6bb0", "white"),
     CONTENDER: ("#0a7ea4", "white"),
+    f"{CONTENDER}-2-workers": ("#7fc4d9", "#222222"),
 }
 """Of the bar, and of the figure written on its foot, where no whisker reaches."""
 _OTHER_COLOURS = ("#d9b36c", "#222222")
@@ -68,6 +72,8 @@ def _draw_bars(axes: Any, report: Report, router: str, shift: float, width: floa
             text,
             color=text_colour,
             fontsize=6,
+            # Upright, as bars are narrow where there are many.
+            rotation="vertical",
             ha="center",
             transform=axes.get_xaxis_transform(),
         )
