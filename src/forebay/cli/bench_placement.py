@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from forebay.simulator.results import Result
     from forebay.testing.proof.cases import Case
+    from forebay.testing.proof.report import Proof
     from forebay.testing.proof.run import Task
 
 SEEDS = 5
@@ -63,7 +64,7 @@ def run(options: argparse.Namespace) -> int:
     results = perform(work, options.workers, _tell)
     proof = proof_of(options.subject, cases, work, results)
     print(text_report(proof))
-    _write(options, work, results)
+    _write(options, proof, work, results)
     return 0
 
 
@@ -106,12 +107,13 @@ def _tell(done: int, total: int, what: str) -> None:
     )
 
 
-def _write(options: argparse.Namespace, work: "Sequence[Task]", results: "Sequence[Result]") -> None:
+def _write(
+    options: argparse.Namespace, proof: "Proof", work: "Sequence[Task]", results: "Sequence[Result]"
+) -> None:
     """`placement.json`, `placement.html`, and the pictures in it as PNGs too."""
     from forebay.testing.proof.page import page
-    from forebay.testing.proof.report import encode, proof_of
+    from forebay.testing.proof.report import encode
 
-    proof = proof_of(options.subject, _cases(options), work, results)
     folder: Path = options.out
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "placement.json").write_bytes(encode(proof))

@@ -1,15 +1,14 @@
 """Every case, contestant and seed, over all cores, told as it goes. The order of the results does not depend on who was first."""
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from multiprocessing import get_context
 
 import msgspec
 
+from forebay.simulator.many import Job, run_many
 from forebay.simulator.results import Result
-from forebay.simulator.run import run
+from forebay.simulator.run import Choice
 from forebay.simulator.scenario import Scenario, load_scenario
 from forebay.testing.proof.cases import Case
 from forebay.testing.proof.contestants import Contestant, gateways
@@ -25,11 +24,12 @@ class Task:
     contestant: str
     seed: int
     scenario: Scenario
-    choice: object
+    choice: Choice
 
-    def perform(self) -> Result:
-        """In whatever process this is."""
-        return run(self.scenario, self.choice, self.seed)  # type: ignore[arg-type]
+    @property
+    def job(self) -> Job:
+        """What is to be run for it."""
+        return Job(self.scenario, self.choice, self.seed)
 
 
 def tasks(
@@ -59,19 +59,10 @@ def scenario_of(case: Case, contestant: Contestant, shorter: float = 1.0) -> Sce
 
 def perform(work: Sequence[Task], processes: int = 0, tell: Tell | None = None) -> list[Result]:
     """Their results, in the same order. `processes` of 0 is one for each core; `tell` hears of each that is done."""
-    results = []
-    for number, (task, result) in enumerate(zip(work, _results(work, processes), strict=True), 1):
-        results.append(result)
+    results: dict[int, Result] = {}
+    for place, result in run_many([task.job for task in work], processes or os.cpu_count() or 1):
+        results[place] = result
         if tell is not None:
-            tell(number, len(work), f"case {task.case}, {task.contestant}, seed {task.seed}")
-    return results
-
-
-def _results(work: Sequence[Task], processes: int) -> Iterator[Result]:
-    count = min(len(work), processes or os.cpu_count() or 1)
-    if count <= 1:
-        yield from map(Task.perform, work)
-        return
-    # Fresh processes: a forked one would inherit whatever the caller has running.
-    with ProcessPoolExecutor(count, mp_context=get_context("spawn")) as pool:
-        yield from pool.map(Task.perform, work)
+            task = work[place]
+            tell(len(results), len(work), f"case {task.case}, {task.contestant}, seed {task.seed}")
+    return [results[place] for place in range(len(work))]
