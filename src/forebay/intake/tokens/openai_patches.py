@@ -8,32 +8,23 @@ community.openai.com/t/1281361, /t/1262691 and /t/1230130.
 import math
 from typing import ClassVar
 
-import msgspec
-
-from forebay.intake.tokens.family import Family, ImageRules, MediaCost, Positive, PositiveFloat
-from forebay.intake.tokens.openai_tiles import DETAILS, Detail, shrunk
+from forebay.intake.tokens.family import MediaCost, Positive, PositiveFloat
+from forebay.intake.tokens.openai_detail import OpenAIPictures, shrunk
 
 WRAPPER_TOKENS = 1
 
 
-class OpenAIPatches(ImageRules, frozen=True, forbid_unknown_fields=True, kw_only=True):
+class OpenAIPatches(OpenAIPictures, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """`multiplier` tokens for each patch of a picture shrunk into 2,048 pixels, and then to at most `max_patches`.
 
-    `detail` is how a picture is seen whose part does not say: `low` shrinks it into `low_side`. `auto` leaves it to the
-    model; it is priced as `high`, and not exact.
+    A picture of `low` `detail` is shrunk into `low_side`. `auto` leaves it to the model: it is priced as `high`, and not exact.
     """
 
     name: ClassVar[str] = "gpt-4.1-mini"
     multiplier: PositiveFloat = 1.62
     max_patches: Positive = 1_536
-    detail: Detail = "auto"
     patch_size: Positive = 32
-    max_side: Positive = 2_048
     low_side: Positive = 512
-
-    def detailed(self, detail: str) -> Family:
-        """See Family. What this model does not know is not looked at."""
-        return msgspec.structs.replace(self, detail=detail) if detail in DETAILS else self
 
     def picture(self, width: int, height: int) -> MediaCost:
         """See ImageRules."""

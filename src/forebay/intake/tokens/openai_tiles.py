@@ -5,36 +5,26 @@ pixels, and that small pictures are not enlarged, is read off published bills:
 community.openai.com/t/1281361 and /t/1262691.
 """
 
-from typing import ClassVar, Literal, get_args
+from typing import ClassVar
 
-import msgspec
+from forebay.intake.tokens.family import MediaCost, Positive
+from forebay.intake.tokens.openai_detail import OpenAIPictures, shrunk
 
-from forebay.intake.tokens.family import Family, ImageRules, MediaCost, Positive
-
-Detail = Literal["auto", "low", "high"]
-DETAILS = frozenset(get_args(Detail))
 # Not published: as many as the patches of 32 pixels, by which the sibling models count, that cover a tile.
 TILE_PATCHES = (512 // 32) ** 2
 
 
-class OpenAITiles(ImageRules, frozen=True, forbid_unknown_fields=True, kw_only=True):
+class OpenAITiles(OpenAIPictures, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """`base_tokens`, and `tile_tokens` for each tile of a picture shrunk into 2,048 pixels, its shorter side into 768.
 
-    `detail` is how a picture is seen whose part does not say: `low` costs the base alone. `auto` leaves it to the model;
-    it is priced as `high`, and not exact.
+    A picture of `low` `detail` costs the base alone. `auto` leaves it to the model: it is priced as `high`, and not exact.
     """
 
     name: ClassVar[str] = "gpt-4o"
     base_tokens: Positive = 85
     tile_tokens: Positive = 170
-    detail: Detail = "auto"
     tile_size: Positive = 512
-    max_side: Positive = 2_048
     max_shorter_side: Positive = 768
-
-    def detailed(self, detail: str) -> Family:
-        """See Family. What this model does not know is not looked at."""
-        return msgspec.structs.replace(self, detail=detail) if detail in DETAILS else self
 
     def picture(self, width: int, height: int) -> MediaCost:
         """See ImageRules."""
@@ -77,10 +67,3 @@ class ComputerUse(OpenAITiles, frozen=True, forbid_unknown_fields=True, kw_only=
     name: ClassVar[str] = "computer-use-preview"
     base_tokens: Positive = 65
     tile_tokens: Positive = 129
-
-
-def shrunk(width: int, height: int, scale: float) -> tuple[int, int]:
-    """Both sides scaled and rounded, at least one pixel. A scale above 1 leaves them as they are."""
-    if scale >= 1:
-        return width, height
-    return max(1, round(width * scale)), max(1, round(height * scale))
